@@ -1,0 +1,3 @@
+"""The console: engine, sources, models, services and pages of compaction."""
+
+from __future__ import annotations
