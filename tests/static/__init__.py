@@ -1,0 +1,3 @@
+"""What the browser is given."""
+
+from __future__ import annotations
