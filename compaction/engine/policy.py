@@ -1,0 +1,346 @@
+"""All the numbers of a compaction, frozen and validated; presets are only data.
+
+`hermes` reproduces article 000, `tutorial` article 003; `default` repairs what the
+field has reported as faults. Tokens unless a name says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from enum import StrEnum
+from typing import Any
+
+
+class CountRule(StrEnum):
+    """Which estimate a policy asks for when no provider usage is known."""
+
+    TOKENIZER = "tokenizer"
+    CHARS_OVER_4 = "chars_over_4"
+
+
+class CutRule(StrEnum):
+    """Where a cut may fall."""
+
+    SAFE = "safe"
+    ALIGN_TOOL = "align_tool"
+    ALIGN_ASSISTANT = "align_assistant"
+
+
+class PruneRule(StrEnum):
+    """Which old tool results may be shortened."""
+
+    BEFORE_TAIL = "before_tail"
+    BY_BUDGET = "by_budget"
+    ALL_BUT_NEWEST = "all_but_newest"
+
+
+class PruneForm(StrEnum):
+    """What stands in the place of a shortened tool result."""
+
+    FACT = "fact"
+    PLACEHOLDER = "placeholder"
+
+
+class SummaryRole(StrEnum):
+    """How the role of the summary message is chosen."""
+
+    ASSISTANT = "assistant"
+    ALTERNATE = "alternate"
+
+
+class OnFailure(StrEnum):
+    """What happens to the middle when its summary failed."""
+
+    ABORT = "abort"
+    PLACEHOLDER = "placeholder"
+    ERROR_TEXT = "error_text"
+
+
+class Template(StrEnum):
+    """Which headings the summary has."""
+
+    HERMES = "hermes"
+    TUTORIAL = "tutorial"
+
+
+class PolicyError(ValueError):
+    """A policy that cannot work; `field` names the value to change."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(f"{field}: {reason}")
+        self.field = field
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompactionPolicy:
+    """The numbers and rules of one compaction (DESIGN §4)."""
+
+    name: str = "default"
+    # when
+    context_length: int = 200_000
+    reserved_output: int = 0
+    threshold_ratio: float = 0.50
+    threshold_cap: int | None = None
+    message_gate: int | None = None  # a run needs more messages than this
+    count_rule: CountRule = CountRule.TOKENIZER
+    image_tokens: int = 1_500
+    # head
+    protect_first: int = 3
+    protect_first_counts_system: bool = False
+    protect_first_after: int = 0  # the same, from the second compaction on
+    # tail
+    tail_ratio: float = 0.20
+    tail_tokens: int | None = None  # absolute, wins over tail_ratio
+    tail_ceiling: float = 1.5
+    min_tail: int = 3  # messages
+    anchor_newest: bool = True
+    # cuts
+    cut_rule: CutRule = CutRule.SAFE
+    # prune
+    prune_rule: PruneRule = PruneRule.BEFORE_TAIL
+    prune_form: PruneForm = PruneForm.FACT
+    prune_min_chars: int = 200
+    prune_keep_newest: int = 3  # results, for ALL_BUT_NEWEST
+    prune_args_chars: int = 500  # 0: arguments are left alone
+    prune_enough: float | None = 0.60  # of the threshold; None: always summarise
+    # transcript
+    clip_over_chars: int = 6_000
+    clip_head_chars: int = 4_000
+    clip_tail_chars: int = 1_500
+    args_over_chars: int = 1_500
+    args_head_chars: int = 1_200
+    clip_every_role: bool = True
+    # summary
+    template: Template = Template.HERMES
+    summary_ratio: float = 0.20
+    summary_min: int = 2_000
+    summary_max: int = 12_000
+    summary_window_ratio: float | None = 0.05
+    summary_role: SummaryRole = SummaryRole.ASSISTANT
+    system_note: bool = True
+    on_failure: OnFailure = OnFailure.ABORT
+    # must shrink
+    min_shrink: float | None = 0.90
+    # repeated
+    warn_from: int = 2
+    loop_runs: int = 3
+    loop_turns: int = 6
+
+    def __post_init__(self) -> None:
+        """Refuse values that cannot work, with the field's name."""
+        for name, ok, reason in self._checks():
+            if not ok:
+                raise PolicyError(name, reason)
+
+    def _checks(self) -> list[tuple[str, bool, str]]:
+        return [
+            ("context_length", self.context_length >= 1_000, "at least 1,000 tokens"),
+            ("reserved_output", self.reserved_output >= 0, "not negative"),
+            (
+                "reserved_output",
+                self.reserved_output < self.context_length,
+                "must leave room in the window",
+            ),
+            ("threshold_ratio", 0 < self.threshold_ratio <= 1, "between 0 and 1"),
+            (
+                "threshold_cap",
+                self.threshold_cap is None or self.threshold_cap >= 100,
+                "at least 100 tokens",
+            ),
+            ("protect_first", self.protect_first >= 0, "not negative"),
+            ("protect_first_after", self.protect_first_after >= 0, "not negative"),
+            ("tail_ratio", 0 < self.tail_ratio < 1, "between 0 and 1"),
+            (
+                "tail_tokens",
+                self.tail_tokens is None or self.tail_tokens >= 1,
+                "at least 1 token",
+            ),
+            ("tail_ceiling", self.tail_ceiling >= 1, "at least 1"),
+            ("min_tail", self.min_tail >= 0, "not negative"),
+            ("prune_min_chars", self.prune_min_chars >= 1, "at least 1 character"),
+            (
+                "prune_enough",
+                self.prune_enough is None or 0 < self.prune_enough <= 1,
+                "between 0 and 1, or empty",
+            ),
+            (
+                "clip_over_chars",
+                self.clip_head_chars + self.clip_tail_chars <= self.clip_over_chars,
+                "must hold the kept head and tail",
+            ),
+            (
+                "args_over_chars",
+                self.args_head_chars <= self.args_over_chars,
+                "must hold the kept head",
+            ),
+            ("summary_ratio", 0 < self.summary_ratio < 1, "between 0 and 1"),
+            (
+                "summary_min",
+                0 < self.summary_min <= self.summary_max,
+                "above 0 and not above summary_max",
+            ),
+            (
+                "min_shrink",
+                self.min_shrink is None or 0 < self.min_shrink <= 1,
+                "between 0 and 1, or empty",
+            ),
+        ]
+
+    @property
+    def threshold_tokens(self) -> int:
+        """Tokens at which a run is due: ratio or cap, the lower wins."""
+        usable = self.context_length - self.reserved_output
+        by_ratio = int(self.threshold_ratio * usable)
+        return min(by_ratio, self.threshold_cap or by_ratio)
+
+    @property
+    def tail_budget(self) -> int:
+        """Tokens of recent messages that stay (article 000: 0.20 × threshold)."""
+        if self.tail_tokens is not None:
+            return self.tail_tokens
+        return max(1, int(self.tail_ratio * self.threshold_tokens))
+
+    @property
+    def summary_cap(self) -> int:
+        """Most tokens a summary may have."""
+        if self.summary_window_ratio is None:
+            return self.summary_max
+        share = int(self.summary_window_ratio * self.context_length)
+        return max(200, min(self.summary_max, share))
+
+    def summary_budget(self, middle_tokens: int) -> int:
+        """Tokens the summary of a middle of this size may have (article 000)."""
+        wanted = int(middle_tokens * self.summary_ratio)
+        return min(self.summary_cap, max(self.summary_min, wanted))
+
+    def evolve(self, **changes: Any) -> CompactionPolicy:
+        """Return a copy with some values changed; raises PolicyError."""
+        return replace(self, **changes)
+
+
+HERMES = CompactionPolicy(
+    name="hermes",
+    message_gate=24,  # first 3 + last 20 + 1
+    count_rule=CountRule.CHARS_OVER_4,
+    protect_first=3,
+    protect_first_counts_system=True,
+    protect_first_after=3,
+    anchor_newest=False,
+    cut_rule=CutRule.ALIGN_TOOL,
+    prune_rule=PruneRule.BY_BUDGET,
+    prune_form=PruneForm.PLACEHOLDER,
+    prune_args_chars=0,
+    prune_enough=None,
+    clip_every_role=False,
+    summary_window_ratio=None,
+    summary_role=SummaryRole.ALTERNATE,
+    on_failure=OnFailure.PLACEHOLDER,
+    min_shrink=None,
+)
+"""Article 000: the real Hermes Agent as the article describes it."""
+
+TUTORIAL = CompactionPolicy(
+    name="tutorial",
+    threshold_ratio=1.0,
+    threshold_cap=50_000,
+    count_rule=CountRule.CHARS_OVER_4,
+    protect_first=3,
+    protect_first_counts_system=True,
+    protect_first_after=3,
+    tail_tokens=20_000,
+    tail_ceiling=1.0,
+    min_tail=0,
+    anchor_newest=False,
+    cut_rule=CutRule.ALIGN_ASSISTANT,
+    prune_rule=PruneRule.ALL_BUT_NEWEST,
+    prune_form=PruneForm.PLACEHOLDER,
+    prune_min_chars=27,  # longer than its own placeholder
+    prune_args_chars=0,
+    clip_over_chars=2_000,
+    clip_head_chars=2_000,
+    clip_tail_chars=0,
+    clip_every_role=True,
+    args_over_chars=2_000,
+    args_head_chars=2_000,
+    template=Template.TUTORIAL,
+    summary_min=3_000,
+    summary_max=3_000,
+    summary_window_ratio=None,
+    system_note=False,
+    on_failure=OnFailure.ERROR_TEXT,
+    prune_enough=1.0,
+)
+"""Article 003: the teaching repository's three-layer compaction."""
+
+DEFAULT = CompactionPolicy()
+"""Ours: the articles' rules with the reported faults repaired (docs/decisions)."""
+
+PRESETS: Mapping[str, CompactionPolicy] = {
+    preset.name: preset for preset in (DEFAULT, HERMES, TUTORIAL)
+}
+
+
+def policy_to_dict(policy: CompactionPolicy) -> dict[str, Any]:
+    """Write a policy as JSON-safe values."""
+    return {
+        key: value.value if isinstance(value, StrEnum) else value
+        for key, value in asdict(policy).items()
+    }
+
+
+def policy_from_dict(raw: Mapping[str, Any]) -> CompactionPolicy:
+    """Read a policy; unknown names and wrong values raise PolicyError."""
+    return DEFAULT.evolve(**read_overrides(raw))
+
+
+def read_overrides(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn names and loose values (also strings) into field values of a policy."""
+    return {name: _read_field(name, value) for name, value in raw.items()}
+
+
+_TYPES: Mapping[str, str] = {f.name: str(f.type) for f in fields(CompactionPolicy)}
+_ENUMS: Mapping[str, type[StrEnum]] = {
+    enum.__name__: enum
+    for enum in (
+        CountRule,
+        CutRule,
+        PruneRule,
+        PruneForm,
+        SummaryRole,
+        OnFailure,
+        Template,
+    )
+}
+
+
+def _read_field(name: str, value: Any) -> Any:
+    kind = _TYPES.get(name)
+    if kind is None:
+        raise PolicyError(name, "no policy has a value of this name")
+    try:
+        return _convert(kind, value)
+    except (TypeError, ValueError):
+        raise PolicyError(name, f"cannot be {value!r}") from None
+
+
+def _convert(kind: str, value: Any) -> Any:
+    if value in (None, "", "none") and kind.endswith("| None"):
+        return None
+    base = kind.removesuffix(" | None")
+    if base in _ENUMS:
+        return _ENUMS[base](value)
+    if base == "bool":
+        return _read_bool(value)
+    if base == "int":
+        return int(str(value).replace(",", "").replace("_", ""))
+    return float(value) if base == "float" else str(value)
+
+
+def _read_bool(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    truth = {"true": True, "yes": True, "1": True, "on": True}
+    lies = {"false": False, "no": False, "0": False, "off": False, "": False}
+    return (truth | lies)[str(value).lower()]
