@@ -1,0 +1,3 @@
+"""Commands about running the console."""
+
+from __future__ import annotations

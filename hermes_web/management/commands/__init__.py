@@ -1,0 +1,3 @@
+"""One module per command."""
+
+from __future__ import annotations
