@@ -1,0 +1,34 @@
+"""What is stored, one module per noun; the database is the truth."""
+
+from __future__ import annotations
+
+from compaction.models.conversation import Conversation, PolicyProfile
+from compaction.models.cooldown import Cooldown
+from compaction.models.imports import ImportJob
+from compaction.models.message import Message
+from compaction.models.operator import OperatorAction, SignInToken
+from compaction.models.recovery import RecoveryEvent
+from compaction.models.run import Run, RunChunk
+from compaction.models.session import Session
+from compaction.models.summary import Summary
+from compaction.models.task_state import TaskState, TaskStateVersion, Todo
+from compaction.models.token_cache import TokenCountCache
+
+__all__ = [
+    "Conversation",
+    "Cooldown",
+    "ImportJob",
+    "Message",
+    "OperatorAction",
+    "PolicyProfile",
+    "RecoveryEvent",
+    "Run",
+    "RunChunk",
+    "Session",
+    "SignInToken",
+    "Summary",
+    "TaskState",
+    "TaskStateVersion",
+    "Todo",
+    "TokenCountCache",
+]
