@@ -89,8 +89,14 @@ def database(url: str) -> dict[str, Any]:
     Connections are not kept between requests: under ASGI each thread would
     hold one for ever.
     """
+    if not url.startswith(("sqlite:///", "postgres://", "postgresql://")):
+        # The value is not repeated: it may hold a password.
+        raise ImproperlyConfigured(
+            "DATABASE_URL must begin with postgresql:// or sqlite:///, for example "
+            "postgresql://console@127.0.0.1:5432/console."
+        )
     config: dict[str, Any] = dict(dj_database_url.parse(url))
-    if config["ENGINE"] == "django.db.backends.sqlite3":
+    if url.startswith("sqlite:"):
         config["OPTIONS"] = {**SQLITE_OPTIONS, **config.get("OPTIONS", {})}
     return config
 

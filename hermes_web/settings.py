@@ -175,7 +175,7 @@ LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 USE_TZ = True
-TIME_ZONE = os.environ.get("TZ") or "UTC"
+TIME_ZONE = os.environ.get("HERMES_WEB_TIME_ZONE") or "UTC"
 
 # --- the summariser --------------------------------------------------------
 # Empty base URL: the embedded, rule-based summariser. The key itself is never
