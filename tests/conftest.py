@@ -9,3 +9,5 @@ settings.register_profile(
     "console", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("console")
+
+pytest_plugins = ["tests.live"]
