@@ -90,7 +90,7 @@ DATABASES = {
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Celery ----------------------------------------------------------------
-CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL") or "filesystem://"
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL") or "filesystem://localhost"
 CELERY_BROKER_TRANSPORT_OPTIONS = env.broker_options(
     CELERY_BROKER_URL, DATA_DIR / "broker"
 )

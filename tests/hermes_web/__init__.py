@@ -1,0 +1,3 @@
+"""How the console is configured."""
+
+from __future__ import annotations
