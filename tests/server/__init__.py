@@ -1,0 +1,1 @@
+"""An OpenAI-compatible server of our own that plays scripted answers and faults."""
