@@ -6,7 +6,7 @@ from compaction.models.conversation import Conversation, PolicyProfile
 from compaction.models.cooldown import Cooldown
 from compaction.models.imports import ImportJob
 from compaction.models.message import Message
-from compaction.models.operator import OperatorAction, SignInToken
+from compaction.models.operator import AuditHead, OperatorAction, SignInToken
 from compaction.models.recovery import RecoveryEvent
 from compaction.models.run import Run, RunChunk
 from compaction.models.session import Session
@@ -15,6 +15,7 @@ from compaction.models.task_state import TaskState, TaskStateVersion, Todo
 from compaction.models.token_cache import TokenCountCache
 
 __all__ = [
+    "AuditHead",
     "Conversation",
     "Cooldown",
     "ImportJob",

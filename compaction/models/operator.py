@@ -41,6 +41,21 @@ class OperatorAction(models.Model):
         return f"{self.operator_name}: {self.verb}"
 
 
+class AuditHead(models.Model):
+    """The end of the chain, in one row: recorders queue on it, and it remembers length.
+
+    Only `services.audit` writes it.
+    """
+
+    ONLY = 1
+
+    seal = models.CharField(max_length=64, blank=True)
+    rows = models.PositiveBigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.rows} rows"
+
+
 class SignInToken(models.Model):
     """A one-time sign-in link, valid for ten minutes; only its hash is kept."""
 
