@@ -7,8 +7,11 @@ read a zero.
 
 from __future__ import annotations
 
-import unicodedata
+import re
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import wraps
+from typing import TypeVar, cast
 
 from django import template
 from django.utils import timezone
@@ -16,15 +19,25 @@ from django.utils.translation import gettext, ngettext
 
 register = template.Library()
 
+Value = TypeVar("Value")
+
 MISSING = "–"
 ELLIPSIS = "…"
 _THIN = "\N{NO-BREAK SPACE}"
 _DAY = 86_400
-# Format characters that reorder or hide the text around them.
-_BIDI = frozenset(
-    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+# Controls but line break and tab, marks that reorder text, lone surrogates.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-_KEPT_CONTROLS = frozenset("\n\t")
+
+_LOOKS = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "assistant": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
 
 _TONES = {
     "ok": "ok",
@@ -51,17 +64,29 @@ _TONES = {
 }
 
 
+def _dash_when_missing(show: Callable[[Value], str]) -> Callable[[Value | str], str]:
+    """Make a filter answer "–" to None and to what a missing variable becomes."""
+
+    @wraps(show)
+    def show_or_dash(value: Value | str) -> str:
+        if value is None or value == "":
+            return MISSING
+        return show(cast("Value", value))
+
+    return show_or_dash
+
+
 @register.filter
-def tokens(count: int | float | None) -> str:
+@_dash_when_missing
+def tokens(count: int | float) -> str:
     """A count with thousands separated: 141208 -> "141,208"."""
-    return MISSING if count is None or count == "" else f"{round(count):,}"
+    return f"{round(count):,}"
 
 
 @register.filter
-def tokens_short(count: int | None) -> str:
+@_dash_when_missing
+def tokens_short(count: int) -> str:
     """A count for a narrow place: 200000 -> "200K", 1048576 -> "1.0M"."""
-    if count is None or count == "":
-        return MISSING
     if count < 1_000:
         return str(count)
     if count < 1_000_000:
@@ -70,19 +95,17 @@ def tokens_short(count: int | None) -> str:
 
 
 @register.filter
-def change(count: int | float | None) -> str:
+@_dash_when_missing
+def change(count: int | float) -> str:
     """A difference with its sign: -61300 -> "−61,300", 12 -> "+12"."""
-    if count is None or count == "":
-        return MISSING
     sign = "−" if count < 0 else "+" if count > 0 else "±"
     return f"{sign}{abs(round(count)):,}"
 
 
 @register.filter
-def percent(ratio: float | None) -> str:
+@_dash_when_missing
+def percent(ratio: float) -> str:
     """A ratio as per cent: 0.706 -> "71 %"; below 10 % with one decimal."""
-    if ratio is None or ratio == "":
-        return MISSING
     value = ratio * 100
     digits = 1 if 0 < abs(value) < 10 and round(value, 1) != round(value) else 0
     return f"{value:.{digits}f}{_THIN}%".replace("-", "−")
@@ -95,10 +118,21 @@ def share(part: float | None, whole: float | None) -> str:
 
 
 @register.filter
-def duration(seconds: float | timedelta | None) -> str:
+def absolute(number: float) -> float:
+    """The number without its sign."""
+    return abs(number)
+
+
+@register.filter
+def over(used: int, limit: int) -> str:
+    """By how many tokens `used` exceeds `limit`."""
+    return tokens(used - limit)
+
+
+@register.filter
+@_dash_when_missing
+def duration(seconds: float | timedelta) -> str:
     """Seconds as a person says them: 222 -> "3 min 42 s", 0.42 -> "420 ms"."""
-    if seconds is None or seconds == "":
-        return MISSING
     if isinstance(seconds, timedelta):
         seconds = seconds.total_seconds()
     if 0 < seconds < 1:
@@ -126,10 +160,9 @@ def _join(*pairs: tuple[int, str]) -> str:
 
 
 @register.filter(name="bytes")
-def size_in_bytes(count: int | None) -> str:
+@_dash_when_missing
+def size_in_bytes(count: int) -> str:
     """Bytes in steps of 1,024: 10485760 -> "10.0 MB"."""
-    if count is None or count == "":
-        return MISSING
     size = float(count)
     for unit in ("B", "KB", "MB", "GB"):
         if size < 1024 or unit == "GB":
@@ -140,10 +173,9 @@ def size_in_bytes(count: int | None) -> str:
 
 
 @register.filter
-def ago(moment: datetime | None) -> str:
+@_dash_when_missing
+def ago(moment: datetime) -> str:
     """How long ago, in the largest fitting unit: "12 s ago", "3 days ago"."""
-    if not moment:
-        return MISSING
     seconds = (timezone.now() - moment).total_seconds()
     if seconds < 0:
         return gettext("in %(span)s") % {"span": _span(-seconds)}
@@ -154,12 +186,12 @@ def ago(moment: datetime | None) -> str:
 
 def _span(seconds: float) -> str:
     if seconds < 60:
-        return f"{seconds:.0f}{_THIN}{gettext('s')}"
+        return f"{int(seconds)}{_THIN}{gettext('s')}"
     if seconds < 3_600:
-        return f"{seconds / 60:.0f}{_THIN}{gettext('min')}"
+        return f"{int(seconds / 60)}{_THIN}{gettext('min')}"
     if seconds < _DAY:
-        return f"{seconds / 3_600:.0f}{_THIN}{gettext('h')}"
-    days = round(seconds / _DAY)
+        return f"{int(seconds / 3_600)}{_THIN}{gettext('h')}"
+    days = int(seconds / _DAY)
     return ngettext("%(days)d day", "%(days)d days", days) % {"days": days}
 
 
@@ -180,24 +212,24 @@ def visible(text: str | None) -> str:
     picture (NUL -> "␀"), marks that reorder text their code, as in "⟨U+202E⟩". Line
     breaks and tabs stay. HTML is escaped by the template as always.
     """
-    if not text:
-        return ""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(map(_show_character, text))
+    return _HIDDEN.sub(_show_character, text) if text else ""
 
 
-def _show_character(char: str) -> str:
-    if char in _KEPT_CONTROLS or char.isprintable():
-        return char
-    if char in _BIDI:
-        return f"⟨U+{ord(char):04X}⟩"
-    category = unicodedata.category(char)
-    if category == "Cs":
+def _show_character(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code < 0xA0:
+        return "␡"
+    if 0xD800 <= code <= 0xDFFF:
         return "\N{REPLACEMENT CHARACTER}"
-    if category == "Cc":
-        return chr(0x2400 + ord(char)) if ord(char) < 0x20 else "␡"
-    return char
+    return f"⟨U+{code:04X}⟩"
+
+
+@register.filter
+def look(role: str | None) -> str:
+    """The class for a role: user, assistant, tool, system, or other for foreign ones."""
+    return _LOOKS.get(str(role), "other")
 
 
 @register.filter
