@@ -1,0 +1,1 @@
+"""Tests of the adapters, with the real libraries behind them."""
