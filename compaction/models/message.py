@@ -29,6 +29,8 @@ class Message(models.Model):
     tool_name = models.CharField(max_length=128, blank=True)
     at = models.DateTimeField(null=True, blank=True)
     external_id = models.CharField(max_length=255, blank=True)
+    # of what the foreign log says; empty for a message of our own
+    source_digest = models.CharField(max_length=32, blank=True)
     origin_session = models.ForeignKey(
         Session, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
