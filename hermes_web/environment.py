@@ -34,6 +34,18 @@ def read_flag(name: str, default: str = "") -> bool:
     raise ImproperlyConfigured(f"{name} is {value!r}; write 1 or 0.")
 
 
+def read_number(name: str, default: float) -> float:
+    """Return a variable that must be a number above zero."""
+    text = os.environ.get(name, "").strip()
+    try:
+        number = float(text) if text else default
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise ImproperlyConfigured(f"{name} is {text!r}; write a number above 0.")
+    return number
+
+
 def read_list(name: str, default: str = "") -> list[str]:
     """Return a comma-separated variable as a list without empty parts."""
     parts = os.environ.get(name, default).split(",")

@@ -183,6 +183,16 @@ TIME_ZONE = os.environ.get("HERMES_WEB_TIME_ZONE") or "UTC"
 SUMMARISER_BASE_URL = os.environ.get("SUMMARISER_BASE_URL", "")
 SUMMARISER_MODEL = os.environ.get("SUMMARISER_MODEL", "")
 SUMMARISER_API_KEY_ENV = os.environ.get("SUMMARISER_API_KEY_ENV", "OPENAI_API_KEY")
+SUMMARISER_WINDOW = int(env.read_number("SUMMARISER_WINDOW", 128_000))  # tokens
+SUMMARISER_TIMEOUT = env.read_number("SUMMARISER_TIMEOUT", 120.0)  # seconds an answer
+# Money for a million tokens; empty: the cost of a run is not shown.
+SUMMARISER_INPUT_PRICE = os.environ.get("SUMMARISER_INPUT_PRICE", "")
+SUMMARISER_OUTPUT_PRICE = os.environ.get("SUMMARISER_OUTPUT_PRICE", "")
+
+# --- runs ------------------------------------------------------------------
+# A worker that is silent for this many seconds lost its run to another one.
+RUN_LEASE_SECONDS = env.read_number("RUN_LEASE_SECONDS", 30.0)
+RUN_MAX_ATTEMPTS = int(env.read_number("RUN_MAX_ATTEMPTS", 5))
 
 # --- log -------------------------------------------------------------------
 LOGGING = {

@@ -52,7 +52,7 @@ def record_action(
 ) -> OperatorAction:
     """Append one act to the chain; call it in the transaction of the act itself."""
     session = on if isinstance(on, Session) else None
-    conversation = session.conversation if session else on
+    conversation = on.conversation if isinstance(on, Session) else on
     row = OperatorAction(
         at=timezone.now(),
         operator=operator,

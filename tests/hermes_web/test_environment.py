@@ -29,6 +29,26 @@ def test_a_flag_that_is_neither_yes_nor_no_is_refused_by_name(monkeypatch):
         environment.read_flag("A_FLAG")
 
 
+def test_a_number_falls_back_to_its_default(monkeypatch):
+    monkeypatch.delenv("A_NUMBER", raising=False)
+
+    assert environment.read_number("A_NUMBER", 30.0) == 30.0
+
+
+def test_a_number_is_read(monkeypatch):
+    monkeypatch.setenv("A_NUMBER", " 1.5 ")
+
+    assert environment.read_number("A_NUMBER", 30.0) == 1.5
+
+
+@pytest.mark.parametrize("text", ["soon", "0", "-1", "inf", "nan"])
+def test_a_number_that_is_none_is_refused_by_name(monkeypatch, text):
+    monkeypatch.setenv("A_NUMBER", text)
+
+    with pytest.raises(ImproperlyConfigured, match=f"A_NUMBER is '{text}'"):
+        environment.read_number("A_NUMBER", 30.0)
+
+
 def test_a_list_drops_spaces_and_empty_parts(monkeypatch):
     monkeypatch.setenv("A_LIST", "a, b,,c ,")
 
