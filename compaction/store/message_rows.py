@@ -1,0 +1,132 @@
+"""One message as a row: exact body, readable text, and the numbers beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from compaction.engine.messages import (
+    Kind,
+    Message as EngineMessage,
+    Role,
+    ToolCall,
+    from_storage,
+    to_storage,
+)
+from compaction.engine.outline import MessageFacts
+from compaction.models import Message
+from compaction.store.texts import id_for_column, readable
+
+TEXT_CHARS = 200_000
+"""How much of a text previews and search see; the body always holds all of it."""
+_ARGUMENT_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewMessage:
+    """A message to be written, with what its source knows beside it.
+
+    `origin` is (session id, position) of the message that this one is a copy of;
+    `inactive` one that the agent itself rewound: it is shown, and never planned, sent
+    or counted; `source_digest` the fingerprint by which an import knows it again.
+    """
+
+    message: EngineMessage
+    at: datetime | None = None
+    external_id: str = ""
+    source_digest: str = ""
+    origin: tuple[str, int] | None = None
+    inactive: bool = False
+
+
+def row_of(new: NewMessage, facts: MessageFacts) -> Message:
+    """Return the unsaved row of a message; place and running total are not set."""
+    message = new.message
+    origin_session, origin_position = new.origin or (None, None)
+    return Message(
+        kind=message.kind.value,
+        role=message.role.value,
+        body=dump_body(message),
+        text=readable(message.text[:TEXT_CHARS]),
+        calls=[_call_row(call) for call in message.tool_calls],
+        tool_call_id=id_for_column(message.tool_call_id or ""),
+        tool_name=readable(_name_of(message))[:128],
+        at=new.at,
+        external_id=id_for_column(new.external_id),
+        source_digest=new.source_digest,
+        origin_session_id=origin_session,
+        origin_position=origin_position,
+        inactive=new.inactive,
+        pinned=message.pinned,
+        dropped=message.dropped,
+        **_numbers(facts),
+    )
+
+
+def _numbers(facts: MessageFacts) -> dict[str, Any]:
+    return {
+        "tokens": facts.tokens,
+        "pruned_tokens": facts.pruned_tokens,
+        "chars": facts.chars,
+        "args_chars": facts.args_chars,
+        "images": min(facts.images, 32_767),
+        "has_text": facts.has_text,
+        "digest": facts.digest,
+    }
+
+
+def dump_body(message: EngineMessage) -> str:
+    """Write a message as ASCII JSON, which any database keeps exactly."""
+    return json.dumps(to_storage(message), ensure_ascii=True, separators=(",", ":"))
+
+
+def read_body(body: str, *, pinned: bool, dropped: bool) -> EngineMessage:
+    """Read a message; what an operator marked since it was written wins."""
+    return from_storage(json.loads(body)).evolve(pinned=pinned, dropped=dropped)
+
+
+def _call_row(call: ToolCall) -> list[str]:
+    return [
+        id_for_column(call.id),
+        readable(call.name[:_ARGUMENT_CHARS]),
+        readable(call.arguments[:_ARGUMENT_CHARS]),
+    ]
+
+
+def _name_of(message: EngineMessage) -> str:
+    name = message.extra.get("name")
+    return name if isinstance(name, str) else ""
+
+
+FACT_COLUMNS = (
+    *("role", "kind", "tokens", "pruned_tokens", "chars", "args_chars", "images"),
+    *("has_text", "calls", "tool_call_id", "pinned", "dropped", "digest", "inactive"),
+)
+
+
+def facts_from(row: Mapping[str, Any]) -> MessageFacts:
+    """Return the numbers of a row as the engine plans with them.
+
+    A message that the agent rewound keeps its place, so that positions of a plan are
+    positions of rows, but it weighs nothing, answers nothing and is left out.
+    """
+    if row["inactive"]:
+        return MessageFacts(role=Role(row["role"]), dropped=True)
+    return MessageFacts(
+        role=Role(row["role"]),
+        kind=Kind(row["kind"]),
+        tokens=row["tokens"],
+        pruned_tokens=row["pruned_tokens"],
+        chars=row["chars"],
+        args_chars=row["args_chars"],
+        images=row["images"],
+        has_text=row["has_text"],
+        call_ids=tuple(call[0] for call in row["calls"]),
+        result_id=row["tool_call_id"] or None,
+        pinned=row["pinned"],
+        dropped=row["dropped"],
+        digest=row["digest"],
+    )
