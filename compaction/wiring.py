@@ -1,0 +1,89 @@
+"""Settings in, engine objects out: the only reader of settings besides hermes_web."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+from compaction.adapters.tiktoken_counter import token_counter_for
+from compaction.engine.tokens import TokenCounter
+
+EMBEDDED_WINDOW = 1_000_000
+"""The embedded summariser reads messages one by one; tokens, for plans alone."""
+
+
+def get_counter(model: str) -> TokenCounter:
+    """Return the best counter of tokens for a model, by the name it has in logs."""
+    return token_counter_for(model, cache_dir=Path(settings.TIKTOKEN_CACHE_DIR))
+
+
+def summariser_window() -> int:
+    """Context length of the summariser in tokens; part of every plan's situation."""
+    return settings.SUMMARISER_WINDOW if has_endpoint() else EMBEDDED_WINDOW
+
+
+def has_endpoint() -> bool:
+    """True when an operator named an endpoint; a key that lies around names none."""
+    return bool(settings.SUMMARISER_BASE_URL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Money for a million tokens."""
+
+    input: Decimal
+    output: Decimal
+
+
+def summariser_prices() -> Prices | None:
+    """Return the configured prices, None unless both are set."""
+    if not (settings.SUMMARISER_INPUT_PRICE and settings.SUMMARISER_OUTPUT_PRICE):
+        return None
+    return Prices(
+        input=_price("SUMMARISER_INPUT_PRICE"), output=_price("SUMMARISER_OUTPUT_PRICE")
+    )
+
+
+def _price(name: str) -> Decimal:
+    try:
+        price = Decimal(getattr(settings, name))
+    except InvalidOperation as error:
+        raise ImproperlyConfigured(f"{name} must be a number, such as 0.25.") from error
+    if not price.is_finite() or price < 0:
+        raise ImproperlyConfigured(f"{name} must not be below 0.")
+    return price
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseLimits:
+    """How long a worker may be silent, how often a row is tried; seconds.
+
+    `work_seconds` is how long one attempt may keep its lease alive: what hangs for
+    longer is given to another worker.
+    """
+
+    lease_seconds: float
+    max_attempts: int
+    resend_seconds: float
+    work_seconds: float
+
+
+def lease_limits() -> LeaseLimits:
+    """Return the limits of runs and imports."""
+    lease = float(settings.RUN_LEASE_SECONDS)
+    return LeaseLimits(
+        lease_seconds=lease,
+        max_attempts=settings.RUN_MAX_ATTEMPTS,
+        resend_seconds=min(5.0, lease),
+        work_seconds=max(1_800.0, 10 * settings.SUMMARISER_TIMEOUT),
+    )
+
+
+def _api_key() -> str | None:
+    """Read the key at the moment it is needed; it is kept nowhere."""
+    return os.environ.get(settings.SUMMARISER_API_KEY_ENV) or None
