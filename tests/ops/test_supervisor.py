@@ -7,14 +7,29 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.live import wait_for
+
 ROOT = Path(__file__).resolve().parents[2]
 SLEEPER = "import time; time.sleep(60)"
-STUBBORN = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)"
+POLITE = """
+import pathlib, signal, sys, time
+def leave(*_):
+    pathlib.Path("farewell").touch()
+    sys.exit()
+signal.signal(signal.SIGTERM, leave)
+pathlib.Path("ready").touch()
+time.sleep(60)
+"""
+STUBBORN = """
+import pathlib, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+pathlib.Path("ready").touch()
+time.sleep(60)
+"""
 
 
 def supervise(folder, code, *, restarts=5, grace=10.0):
@@ -48,15 +63,13 @@ def supervise(folder, code, *, restarts=5, grace=10.0):
 
 def child_pid(folder, other_than=0):
     """Wait until the supervisor has written the pid of a (new) child."""
-    for _ in range(300):
-        try:
-            pid = int((folder / "pid").read_text() or 0)
-        except FileNotFoundError:
-            pid = 0
-        if pid not in (0, other_than):
-            return pid
-        time.sleep(0.05)
-    raise AssertionError("the supervisor started no child within 15 seconds")
+
+    def read():
+        path = folder / "pid"
+        pid = int(path.read_text() or 0) if path.exists() else 0
+        return pid if pid != other_than else 0
+
+    return wait_for(read, what="the supervisor started a child")
 
 
 def is_running(pid):
@@ -65,14 +78,6 @@ def is_running(pid):
         return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
     except (FileNotFoundError, ProcessLookupError):
         return False
-
-
-def wait_until_gone(pid):
-    for _ in range(300):
-        if not is_running(pid):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"process {pid} is still there")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -110,10 +115,23 @@ def test_a_child_that_keeps_dying_ends_everything_with_one_sentence(tmp_path):
     assert "The sleeper ended 3 times within 60 seconds (status 3)" in output
 
 
+def test_a_child_is_asked_politely_before_it_is_forced(tmp_path):
+    code = f"import os; os.chdir({str(tmp_path)!r}){POLITE}"
+    supervisor = supervise(tmp_path, code)
+    wait_for((tmp_path / "ready").exists, what="the child is up")
+
+    supervisor.send_signal(signal.SIGINT)
+    output, _ = supervisor.communicate(timeout=30)
+
+    assert (tmp_path / "farewell").exists(), output
+    assert "did not end in time" not in output
+
+
 def test_a_child_that_ignores_the_polite_signal_is_stopped_after_the_grace(tmp_path):
-    supervisor = supervise(tmp_path, STUBBORN, grace=0.5)
+    code = f"import os; os.chdir({str(tmp_path)!r}){STUBBORN}"
+    supervisor = supervise(tmp_path, code, grace=0.5)
+    wait_for((tmp_path / "ready").exists, what="the child ignores SIGTERM")
     pid = child_pid(tmp_path)
-    time.sleep(0.5)  # until the child ignores SIGTERM
 
     supervisor.send_signal(signal.SIGTERM)
     output, _ = supervisor.communicate(timeout=30)
@@ -130,4 +148,4 @@ def test_children_end_when_the_supervisor_itself_is_killed(tmp_path):
     supervisor.kill()
     supervisor.communicate(timeout=30)
 
-    wait_until_gone(pid)
+    wait_for(lambda: not is_running(pid), what="the child is gone")

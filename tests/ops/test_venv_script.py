@@ -80,7 +80,10 @@ def test_a_package_that_cannot_be_had_is_named_and_nothing_is_marked_done(checko
 
 def test_an_old_python_is_refused_with_its_version(checkout):
     old = checkout / "python3.9"
-    old.write_text('#!/bin/sh\n[ "$1" = --version ] && echo "Python 3.9.2" || exit 1\n')
+    old.write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo "Python 3.9.2" && exit\n'
+        f'exec {sys.executable} -c "import sys; sys.version_info = (3, 9, 2); $2"\n'
+    )
     old.chmod(0o755)
 
     done = run_script(checkout, PYTHON=str(old))
