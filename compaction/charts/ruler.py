@@ -6,7 +6,6 @@ never across the edge of a band, so that bands still meet at the cuts.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -62,7 +61,7 @@ class Measured(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bar:
-    """One message, or several neighbours; `height` from 0 to 1 (logarithmic)."""
+    """One message, or several neighbours; `height` from 0 to 1 (cube root)."""
 
     first: int
     last: int
@@ -194,9 +193,9 @@ def _bars(
         sum(max(message.tokens, 0) for message in messages[start:end])
         for start, end in chunks
     ]
-    most = math.log1p(max(totals)) or 1.0
+    most = max(totals) or 1
     return tuple(
-        _bar(messages[start:end], edges[start], edges[end], math.log1p(total) / most)
+        _bar(messages[start:end], edges[start], edges[end], (total / most) ** (1 / 3))
         for (start, end), total in zip(chunks, totals, strict=True)
     )
 

@@ -16,8 +16,8 @@ from compaction.charts.ruler import Bar, Ruler, Stretch
 BARS_HEIGHT = 104
 """Height of the ruler's bars in pixels."""
 
-_LEAST_HEIGHT = 12.0
-_MOST_HEIGHT = 96.0
+_LEAST_HEIGHT = 8.0
+_MOST_HEIGHT = 94.0
 _LEAST_WIDTH = 0.7
 _GAP = 0.3
 
@@ -62,11 +62,11 @@ def _height(bar: Bar) -> float:
 
 
 def draw_dots(ruler: Ruler) -> str:
-    """Return a path with a dot over each user message: not told by colour alone."""
+    """Return a path with a dot above each user message: not told by colour alone."""
     if ruler.is_gathered:
         return ""
     return "".join(
-        f"M{coord(bar.x + bar.width / 2)} {coord(BARS_HEIGHT - _height(bar) - 5)}h0"
+        f"M{coord(bar.x + bar.width / 2)} 4h0"
         for bar in ruler.bars
         if bar.look == "user"
     )

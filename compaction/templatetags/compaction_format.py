@@ -14,7 +14,9 @@ from functools import wraps
 from typing import TypeVar, cast
 
 from django import template
+from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext, ngettext
 
 register = template.Library()
@@ -195,6 +197,16 @@ def _span(seconds: float) -> str:
     return ngettext("%(days)d day", "%(days)d days", days) % {"days": days}
 
 
+@register.simple_tag
+def moment(at: datetime | None, mode: str = "ago") -> SafeString:
+    """A moment inside a sentence: components/_time.html without space around it.
+
+    `mode` is ago, clock, full or countdown.
+    """
+    text = render_to_string("components/_time.html", {"at": at, "mode": mode})
+    return mark_safe(text.strip())
+
+
 @register.filter
 def clip(text: str | None, limit: int = 200) -> str:
     """The first `limit` characters of a foreign text, made visible, with "…"."""
@@ -228,7 +240,7 @@ def _show_character(found: re.Match[str]) -> str:
 
 @register.filter
 def look(role: str | None) -> str:
-    """The class for a role: user, assistant, tool, system, or other for foreign ones."""
+    """The class for a role: user, assistant, tool, system; other for a foreign one."""
     return _LOOKS.get(str(role), "other")
 
 
