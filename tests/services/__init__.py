@@ -1,0 +1,3 @@
+"""Tests of services."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Tests of store."""
+
+from __future__ import annotations
