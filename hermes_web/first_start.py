@@ -7,16 +7,20 @@ import socket
 from pathlib import Path
 
 from django.conf import settings
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.core.management import call_command, get_commands
 from django.core.management.base import CommandError
 from django.db import DatabaseError
 
-_IN_USE = {errno.EADDRINUSE: "is in use", errno.EACCES: "needs more rights"}
+from compaction.services.roles import Role, ensure_roles, give_role
+
+_WHY = {errno.EADDRINUSE: "is in use", errno.EACCES: "needs more rights"}
 
 
 def require_free_address(host: str, port: int) -> None:
     """Refuse an address that the web server could not listen on."""
+    if not 0 < port < 65536:
+        raise CommandError(f"PORT {port} is not a port: write 1 to 65535.")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -29,8 +33,8 @@ def require_free_address(host: str, port: int) -> None:
             f"HOST {host!r} is not an address of this machine ({error.strerror}). "
             "Try: make run HOST=127.0.0.1"
         ) from error
-    except (OSError, OverflowError) as error:
-        why = _IN_USE.get(getattr(error, "errno", 0) or 0, f"cannot be used ({error})")
+    except OSError as error:
+        why = _WHY.get(error.errno or 0, f"cannot be used ({error})")
         raise CommandError(
             f"Port {port} on {host} {why}. "
             f"Choose another: make run PORT={port % 65535 + 1}"
@@ -78,9 +82,17 @@ def first_admin() -> User:
 
     No password is set: links are the way in until the admin chooses one.
     """
-    group, _ = Group.objects.get_or_create(name="admin")
-    admin = group.user_set.filter(is_active=True).order_by("pk").first()
-    if admin is None:
-        admin = User.objects.create_user("admin")
-        admin.groups.add(group)
+    admins = ensure_roles()[Role.ADMIN].user_set.filter(is_active=True)
+    return admins.order_by("pk").first() or _make_admin()
+
+
+def _make_admin() -> User:
+    admin = User.objects.filter(username="admin").first()
+    admin = admin or User.objects.create_user("admin")
+    if not admin.is_active:
+        raise CommandError(
+            "The only admin is switched off. Let another one in: "
+            "python manage.py sign_in_link NAME --role admin"
+        )
+    give_role(admin, Role.ADMIN)
     return admin

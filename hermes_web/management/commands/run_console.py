@@ -94,8 +94,8 @@ class Announcement:
             f"\nhermes_web is running.\n"
             f"  Address  {base}/\n"
             f"  Sign in  {base}/sign-in/{token}/\n"
-            "The link is valid once and for ten minutes; another one: "
-            "python manage.py sign_in_link\n"
+            "The link is valid once and for ten minutes. Another one:\n"
+            f"  {sys.executable} manage.py sign_in_link --address {base}\n"
             "Ctrl-C stops web server and worker."
         )
         self._out.flush()
@@ -128,11 +128,15 @@ def web_server(host: str, port: int) -> Child:
 
 
 def worker() -> Child:
-    """Return a Celery worker of two threads, without the chatter of a fleet."""
+    """Return a Celery worker of two threads, without the chatter of a fleet.
+
+    Celery's warning about root is about pickled messages; ours are JSON.
+    """
     return Child(
         name="worker",
         command=[
-            *(sys.executable, "-m", "celery", "--app", "hermes_web", "worker"),
+            *(sys.executable, "-W", "ignore:You're running the worker with superuser"),
+            *("-m", "celery", "--app", "hermes_web", "--quiet", "worker"),
             *("--pool", "threads", "--concurrency", "2", "--loglevel", "WARNING"),
             *("--without-gossip", "--without-mingle", "--without-heartbeat"),
         ],
