@@ -1,0 +1,142 @@
+"""Take the pictures of the documentation: `make screenshots`.
+
+A console of its own starts on a free port with the invented demo conversations,
+so the pictures show nothing of yours, and what a newcomer sees.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+PICTURES = ROOT / "docs" / "pictures"
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+START_SECONDS = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How a page is looked at: size in CSS pixels, and the colour scheme."""
+
+    suffix: str = ""
+    width: int = 1280
+    height: int = 900
+    dark: bool = False
+
+
+PLAIN = Look()
+LOOKS = (PLAIN, Look(suffix="-dark", dark=True), Look(suffix="-390", width=390))
+
+
+def main() -> None:
+    """Start, sign in, take each picture, stop."""
+    chromium = os.environ.get("CHROMIUM") or next(
+        filter(None, map(shutil.which, CHROMIUM)), None
+    )
+    if chromium is None:
+        sys.exit("No Chromium found. Install it, or set CHROMIUM to its path.")
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with running_console() as link, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        take_all(browser, link)
+        browser.close()
+
+
+def take_all(browser: Browser, link: str) -> None:
+    """Take the sessions page once, and one conversation in every look."""
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(link)
+    home = link.split("/sign-in/")[0]
+    page.goto(f"{home}/sessions/")
+    take(page, "sessions", PLAIN)
+    conversation = most_telling(page)
+    for look in LOOKS:
+        page.goto(f"{home}{conversation}")
+        take(page, "context", look)
+    page.goto(f"{home}{conversation}summaries/")
+    take(page, "summaries", PLAIN)
+
+
+def most_telling(page: Page) -> str:
+    """Return the address of the listed conversation with most generations."""
+    links = page.locator("main a[href^='/sessions/2']")
+    if not links.count():
+        sys.exit("The sessions page lists no conversation: were the demo data loaded?")
+    rows = page.locator("main tr, main li").filter(has=links)
+    generations = [
+        int(match.group(1)) if (match := re.search(r"×\s*(\d+)", text)) else 1
+        for text in rows.all_inner_texts()
+    ]
+    best = rows.nth(generations.index(max(generations))) if generations else page
+    address = best.locator("a[href^='/sessions/2']").first.get_attribute("href")
+    return address or sys.exit("A listed conversation has no address.")
+
+
+def take(page: Page, name: str, look: Look) -> None:
+    """Save what is seen without scrolling as docs/pictures/<name><suffix>.png."""
+    page.set_viewport_size({"width": look.width, "height": look.height})
+    page.emulate_media(color_scheme="dark" if look.dark else "light")
+    page.evaluate("document.fonts.ready")
+    page.wait_for_timeout(300)
+    path = PICTURES / f"{name}{look.suffix}.png"
+    page.screenshot(path=path, animations="disabled")
+    print(path.relative_to(ROOT))
+
+
+@contextmanager
+def running_console() -> Iterator[str]:
+    """Yield the sign-in link of a console with demo data; stop it afterwards."""
+    with tempfile.TemporaryDirectory(prefix="hermes-web-pictures-") as folder:
+        log = Path(folder) / "log"
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, "manage.py", "run_console", "--port", free_port()],
+                cwd=ROOT,
+                env={**os.environ, "HERMES_WEB_DATA": f"{folder}/data"},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        try:
+            yield wait_for_link(process, log)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait()
+
+
+def wait_for_link(process: subprocess.Popen[bytes], log: Path) -> str:
+    """Return the printed sign-in link."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        if found := re.search(r"http://\S+/sign-in/\S+", log.read_text("utf-8")):
+            return found.group()
+        time.sleep(0.2)
+    sys.exit(f"The console did not start:\n{log.read_text('utf-8')}")
+
+
+def free_port() -> str:
+    """Return a free port on 127.0.0.1, as text."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return str(probe.getsockname()[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+"""What the documents promise."""
+
+from __future__ import annotations
