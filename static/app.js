@@ -394,6 +394,7 @@
     } else if (!(opensByItself && target.hasAttribute("command"))) openDialog(target.dataset.open);
   });
 
+  findAll(".tabs [aria-current], .nav [aria-current]").forEach((link) => link.scrollIntoView({ block: "nearest", inline: "center" }));
   find("[data-focus]")?.focus();
   showLive();
   watchRows();
