@@ -1,6 +1,6 @@
 # `make` lists the targets. Everything runs in .venv, made on first use.
 .DEFAULT_GOAL := help
-.PHONY: help run test check lint format types layers templates migrations \
+.PHONY: help run test check coverage lint format types layers templates migrations \
 	bench bench-quality screenshots lock venv-run venv-dev
 
 HOST ?= 127.0.0.1
@@ -22,6 +22,10 @@ test: venv-dev  ## Run all tests; browser tests where Chromium is found
 
 check: lint types layers templates migrations  ## Everything CI runs, Chromium required
 	HERMES_WEB_REQUIRE_CHROMIUM=1 $(BIN)/python -m pytest $(PYTEST_ARGS)
+
+coverage: venv-dev  ## Run all tests and show which lines none reached
+	$(BIN)/coverage run -m pytest $(PYTEST_ARGS)
+	$(BIN)/coverage report
 
 lint: venv-dev  ## Report faults of style and format
 	$(BIN)/ruff format --check .

@@ -50,3 +50,34 @@ def test_make_targets_that_documents_name_exist(document):
 @pytest.mark.parametrize("path", sorted((ROOT / "docs" / "decisions").glob("0*.md")))
 def test_a_decision_fits_on_a_page(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 40
+
+
+def test_every_package_we_chose_has_its_reason():
+    chosen = (ROOT / "requirements.in").read_text(encoding="utf-8")
+    reasons = (ROOT / "docs/decisions/0002-dependencies.md").read_text(encoding="utf-8")
+
+    names = re.findall(r"^([a-z][a-z-]*)", chosen, flags=re.MULTILINE)
+
+    assert "django" in names
+    assert [name for name in names if name not in reasons] == []
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_lock_files_hold_hashes_and_no_address(name):
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+
+    pins = [line for line in lines if re.match(r"[a-z]", line)]
+
+    assert len(pins) > 30
+    assert all("==" in pin and pin.endswith("\\") for pin in pins)
+    assert not [line for line in lines if "://" in line or line.startswith("-")]
+
+
+def test_both_lock_files_name_the_same_versions():
+    def versions(name):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        return dict(re.findall(r"^([a-z0-9-]+)(?:\[\w+\])?==(\S+)", text, re.MULTILINE))
+
+    run, dev = versions("requirements.txt"), versions("requirements-dev.txt")
+
+    assert run.items() <= dev.items()
