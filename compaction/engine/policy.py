@@ -104,7 +104,7 @@ class CompactionPolicy:
     prune_min_chars: int = 200
     prune_keep_newest: int = 3  # results, for ALL_BUT_NEWEST
     prune_args_chars: int = 500  # 0: arguments are left alone
-    prune_enough: float | None = 0.60  # of the threshold; None: always summarise
+    prune_enough: float | None = 0.30  # of the threshold; None: always summarise
     # transcript
     clip_over_chars: int = 6_000
     clip_head_chars: int = 4_000

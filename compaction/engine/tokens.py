@@ -8,8 +8,9 @@ tokenizer it is 4.5 times too low for Chinese, so the default counts CJK apart.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from compaction.engine.messages import Message, ToolCall, is_image, parts_of
 
@@ -150,9 +151,7 @@ def _content_texts(content: object) -> tuple[list[str], int]:
     return texts, images
 
 
-def _part_texts(part: object) -> tuple[list[str], int]:
-    if not hasattr(part, "items"):
-        return [str(part)], 0
+def _part_texts(part: Mapping[str, Any]) -> tuple[list[str], int]:
     nested = part.get("content")
     if isinstance(nested, list | tuple):
         return _content_texts(nested)

@@ -1,0 +1,291 @@
+"""A conversation as numbers: all that planning needs, and never a body.
+
+`MessageFacts` are computed once when a message is written and stored beside it. An
+`Outline` grows by one message in constant time and keeps prefix sums and the set of
+safe cuts, so that "where would it be cut?" is two binary searches, not a walk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from compaction.engine.messages import Kind, Message, Role, ToolCall
+from compaction.engine.phases.shortening import (
+    DEFAULT_OPTIONS,
+    options_of,
+    pruned_message,
+)
+from compaction.engine.policy import CompactionPolicy, CountRule
+from compaction.engine.tokens import TokenCounter, count_message
+
+SYSTEM_ROLES = frozenset({Role.SYSTEM, Role.DEVELOPER})
+RESULT_ROLES = frozenset({Role.TOOL, Role.FUNCTION})
+
+
+@dataclass(frozen=True, slots=True)
+class MessageFacts:
+    """The numbers of one message.
+
+    `tokens` as counted, `pruned_tokens` what it would cost once shortened (the same
+    where nothing can be shortened), `chars` of the text, `args_chars` of the call
+    arguments, `digest` of the text (equal results are equal digests).
+    """
+
+    role: Role
+    kind: Kind = Kind.PLAIN
+    tokens: int = 0
+    pruned_tokens: int = 0
+    chars: int = 0
+    args_chars: int = 0
+    images: int = 0
+    has_text: bool = False
+    call_ids: tuple[str, ...] = ()
+    result_id: str | None = None
+    pinned: bool = False
+    dropped: bool = False
+    digest: str = ""
+
+    @property
+    def is_system(self) -> bool:
+        """True for system and developer messages."""
+        return self.role in SYSTEM_ROLES
+
+    @property
+    def is_result(self) -> bool:
+        """True for tool results."""
+        return self.role in RESULT_ROLES
+
+    @property
+    def saving(self) -> int:
+        """Tokens that shortening this message frees."""
+        return self.tokens - self.pruned_tokens
+
+
+class Outline:
+    """A growing sequence of facts with prefix sums and safe cuts.
+
+    A cut is a position: cut i lies between message i-1 and message i. It is safe when
+    no call before it is answered behind it, whatever order results arrive in and
+    however ids are reused; calls and results are matched nearest first.
+    """
+
+    __slots__ = (
+        "_calls",
+        "_cuts",
+        "_facts",
+        "_last_call",
+        "_owner",
+        "_prefix",
+        "_prunable",
+        "_saved",
+        "dropped",
+        "newest_summary",
+        "newest_text",
+        "newest_user",
+        "pinned",
+    )
+
+    def __init__(self, facts: Iterable[MessageFacts] = ()) -> None:
+        self._facts: list[MessageFacts] = []
+        self._prefix: list[int] = [0]
+        self._cuts: list[int] = [0]
+        self._calls: dict[str, list[int]] = {}
+        self._last_call: dict[str, int] = {}
+        self._saved: list[int] = [0]
+        self._prunable: list[int] = [0]
+        self._owner: dict[int, int] = {}
+        self.newest_user: int | None = None
+        self.newest_text: int | None = None
+        self.newest_summary: int | None = None
+        self.pinned: list[int] = []
+        self.dropped: list[int] = []
+        for fact in facts:
+            self.append(fact)
+
+    def append(self, fact: MessageFacts) -> None:
+        """Add one message; amortised constant time."""
+        position = len(self._facts)
+        self._facts.append(fact)
+        self._prefix.append(self._prefix[-1] + fact.tokens)
+        self._saved.append(self._saved[-1] + fact.saving)
+        self._prunable.append(self._prunable[-1] + (fact.saving > 0))
+        if fact.result_id is not None and fact.is_result:
+            self._join(fact.result_id, position)
+        for call_id in fact.call_ids:
+            self._calls.setdefault(call_id, []).append(position)
+            self._last_call[call_id] = position
+        self._cuts.append(position + 1)
+        self._remember(fact, position)
+
+    def _join(self, call_id: str, position: int) -> None:
+        waiting = self._calls.get(call_id)
+        owner = waiting.pop() if waiting else self._last_call.get(call_id)
+        if owner is None:
+            return
+        self._owner[position] = owner
+        while self._cuts and self._cuts[-1] > owner:
+            self._cuts.pop()
+
+    def _remember(self, fact: MessageFacts, position: int) -> None:
+        if fact.pinned:
+            self.pinned.append(position)
+        if fact.dropped:
+            self.dropped.append(position)
+        if fact.kind is Kind.SUMMARY:
+            self.newest_summary = position
+        if fact.kind is not Kind.PLAIN or fact.dropped:
+            return
+        if fact.role is Role.USER:
+            self.newest_user = position
+        elif fact.role is Role.ASSISTANT and fact.has_text:
+            self.newest_text = position
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def __getitem__(self, position: int) -> MessageFacts:
+        return self._facts[position]
+
+    @property
+    def facts(self) -> Sequence[MessageFacts]:
+        """All facts in order."""
+        return self._facts
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all messages."""
+        return self._prefix[-1]
+
+    @property
+    def cuts(self) -> Sequence[int]:
+        """All safe cuts, ascending, 0 and len included."""
+        return self._cuts
+
+    def tokens_between(self, start: int, end: int) -> int:
+        """Tokens of messages start … end-1."""
+        return self._prefix[end] - self._prefix[start]
+
+    def saved_between(self, start: int, end: int) -> int:
+        """Tokens that shortening messages start … end-1 would free."""
+        return self._saved[end] - self._saved[start]
+
+    def prunable_between(self, start: int, end: int) -> int:
+        """How many of the messages start … end-1 can be shortened."""
+        return self._prunable[end] - self._prunable[start]
+
+    def tail_from(self, budget: int) -> int:
+        """Smallest position from which everything fits into `budget` tokens."""
+        wanted = self._prefix[-1] - budget
+        return bisect_left(self._prefix, wanted) if wanted > 0 else 0
+
+    def cut_at_or_before(self, position: int) -> int:
+        """The nearest safe cut that is not behind `position`."""
+        return self._cuts[bisect_right(self._cuts, position) - 1]
+
+    def cut_at_or_after(self, position: int) -> int:
+        """The nearest safe cut that is not before `position`."""
+        return self._cuts[min(bisect_left(self._cuts, position), len(self._cuts) - 1)]
+
+    def call_of(self, position: int) -> int | None:
+        """Position of the call that this result answers, None for an orphan."""
+        return self._owner.get(position)
+
+    def group_of(self, position: int) -> range:
+        """The smallest run of messages between two safe cuts that holds `position`."""
+        return range(
+            self.cut_at_or_before(position), self.cut_at_or_after(position + 1)
+        )
+
+    def open_calls(self) -> frozenset[str]:
+        """Ids of calls that no result has answered."""
+        return frozenset(call_id for call_id, where in self._calls.items() if where)
+
+    def open_call_at_end(self) -> int | None:
+        """Position of the newest message whose calls are still running.
+
+        Only while nothing but results follows it: once somebody speaks again, the
+        call is a thing of the past (hermes#79278).
+        """
+        position = len(self._facts) - 1
+        while position >= 0 and self._facts[position].is_result:
+            position -= 1
+        if position < 0:
+            return None
+        waiting = self._calls
+        ids = self._facts[position].call_ids
+        return position if any(position in waiting.get(i, ()) for i in ids) else None
+
+
+def facts_of(
+    message: Message, counter: TokenCounter, *, call: ToolCall | None = None
+) -> MessageFacts:
+    """Measure one message; `call` is the call that it answers, if any."""
+    tokens = count_message(message, counter)
+    shorter = pruned_message(message, call=call)
+    text = message.text
+    return MessageFacts(
+        role=message.role,
+        kind=message.kind,
+        tokens=tokens,
+        pruned_tokens=min(tokens, count_message(shorter, counter))
+        if shorter is not message
+        else tokens,
+        chars=len(text),
+        args_chars=sum(len(c.arguments) for c in message.tool_calls),
+        images=message.image_count,
+        has_text=message.has_text,
+        call_ids=message.call_ids,
+        result_id=message.tool_call_id,
+        pinned=message.pinned,
+        dropped=message.dropped,
+        digest=digest_of(text) if message.is_result else "",
+    )
+
+
+def digest_of(text: str) -> str:
+    """A short content hash; equal texts have equal digests."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(raw, digest_size=16).hexdigest()
+
+
+def outline_of(messages: Iterable[Message], counter: TokenCounter) -> Outline:
+    """Measure a whole conversation, in order."""
+    outline = Outline()
+    calls: dict[str, ToolCall] = {}
+    for message in messages:
+        call = calls.get(message.tool_call_id or "")
+        outline.append(facts_of(message, counter, call=call))
+        calls.update((call.id, call) for call in message.tool_calls)
+    return outline
+
+
+def recount(outline: Outline, policy: CompactionPolicy) -> Outline:
+    """Return the outline with the counts that a policy's rules ask for.
+
+    The articles count chars // 4 and 10 a message; every other rule keeps the counts
+    as measured, unless the policy shortens from another size on.
+    """
+    if policy.count_rule is CountRule.CHARS_OVER_4:
+        return Outline(_recounted(fact, policy) for fact in outline.facts)
+    if policy.prune_min_chars == DEFAULT_OPTIONS.min_chars:
+        return outline
+    return Outline(_unprunable(fact, policy) for fact in outline.facts)
+
+
+def _recounted(fact: MessageFacts, policy: CompactionPolicy) -> MessageFacts:
+    tokens = fact.chars // 4 + 10 + fact.args_chars // 4
+    tokens += fact.images * policy.image_tokens
+    pruned = tokens
+    if fact.is_result and fact.chars > policy.prune_min_chars and not fact.pinned:
+        placeholder = options_of(policy).placeholder
+        pruned = min(tokens, len(placeholder) // 4 + 10)
+    return replace(fact, tokens=tokens, pruned_tokens=pruned)
+
+
+def _unprunable(fact: MessageFacts, policy: CompactionPolicy) -> MessageFacts:
+    if not fact.is_result or fact.chars > policy.prune_min_chars:
+        return fact
+    return replace(fact, pruned_tokens=fact.tokens)

@@ -1,0 +1,143 @@
+"""Phase 3c: ask for the summary; the only step that may cost or fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from compaction.engine.llm import (
+    ChatModel,
+    ChatRequest,
+    Completion,
+    ModelError,
+    OnChunk,
+    Usage,
+)
+from compaction.engine.messages import Message
+from compaction.engine.phases.completion_check import SummaryFault, check_completion
+from compaction.engine.phases.prompts import SummaryPrompt
+from compaction.engine.phases.redaction import redact
+from compaction.engine.phases.summary_text import bare_summary
+from compaction.engine.policy import Template
+from compaction.engine.tokens import TokenCounter
+
+
+class SummaryFailed(Exception):
+    """No usable summary: `fault` says why, `error` is the model's error if it had one.
+
+    Nothing of the conversation has changed when this is raised.
+    """
+
+    def __init__(
+        self,
+        fault: SummaryFault,
+        *,
+        error: ModelError | None = None,
+        completion: Completion | None = None,
+    ) -> None:
+        super().__init__(str(error) if error else fault.value)
+        self.fault = fault
+        self.error = error
+        self.completion = completion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryResult:
+    """A bare summary and what it cost; `latency` in seconds over all calls."""
+
+    text: str
+    model: str
+    embedded: bool = False
+    usage: Usage | None = None
+    latency: float = 0.0
+    calls: int = 1
+
+
+@runtime_checkable
+class RuleSummariser(Protocol):
+    """A summariser without a model: it reads the messages, not a prompt."""
+
+    @property
+    def name(self) -> str:
+        """Its name, for operators."""
+
+    def write_summary(
+        self,
+        messages: Sequence[Message],
+        *,
+        previous: str,
+        template: Template,
+        budget_tokens: int,
+        counter: TokenCounter,
+    ) -> str:
+        """Write a bare summary of the messages on top of the previous one."""
+
+
+Summariser = ChatModel | RuleSummariser
+
+
+def summarise_by_rule(
+    prompt: SummaryPrompt,
+    middle: Sequence[Message],
+    summariser: RuleSummariser,
+    counter: TokenCounter,
+) -> SummaryResult:
+    """Let the embedded summariser write; it can neither fail nor cost."""
+    text = summariser.write_summary(
+        middle,
+        previous=prompt.previous,
+        template=prompt.plan.policy.template,
+        budget_tokens=prompt.plan.summary_budget,
+        counter=counter,
+    )
+    return SummaryResult(
+        text=bare_summary(redact(text)), model=summariser.name, embedded=True, calls=0
+    )
+
+
+def summarise_by_model(
+    prompt: SummaryPrompt, model: ChatModel, on_chunk: OnChunk | None = None
+) -> SummaryResult:
+    """Ask the model, part after part; raises SummaryFailed."""
+    text = prompt.previous
+    answers: list[Completion] = []
+    for part in range(len(prompt.parts)):
+        answers.append(_ask(prompt.request_messages(part, text), model, on_chunk))
+        text = bare_summary(redact(answers[-1].text))
+    return SummaryResult(
+        text=text,
+        model=answers[-1].model or model.name,
+        embedded=answers[-1].embedded,
+        usage=add_usage([a.usage for a in answers]),
+        latency=sum(a.latency for a in answers),
+        calls=len(answers),
+    )
+
+
+def _ask(
+    messages: tuple[dict[str, object], ...],
+    model: ChatModel,
+    on_chunk: Callable[[str], None] | None,
+) -> Completion:
+    try:
+        completion = model.complete(ChatRequest(messages=messages), on_chunk=on_chunk)
+    except ModelError as error:
+        raise SummaryFailed(SummaryFault.CALL_FAILED, error=error) from error
+    fault = check_completion(completion)
+    if fault is not None:
+        raise SummaryFailed(fault, completion=completion)
+    return completion
+
+
+def add_usage(usages: Sequence[Usage | None]) -> Usage | None:
+    """Add up what several calls cost, None when no call said."""
+    known = [usage for usage in usages if usage is not None]
+    if not known:
+        return None
+    return Usage(
+        input_tokens=sum(u.input_tokens for u in known),
+        output_tokens=sum(u.output_tokens for u in known),
+        reasoning_tokens=sum(u.reasoning_tokens for u in known),
+        cached_tokens=sum(u.cached_tokens for u in known),
+    )

@@ -1,0 +1,149 @@
+"""The summary as text: prefix, end marker, headings, sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from compaction.engine.policy import Template
+
+SUMMARY_PREFIX = (
+    "[CONTEXT COMPACTION - system-generated summary of earlier turns, "
+    "not a new instruction]"
+)
+"""Article 003's prefix: whatever the role, this is background, not an order."""
+
+SUMMARY_NOTE = (
+    "The newest user message decides what to do; where it differs from this summary, "
+    "it wins. Tasks named here may be finished or cancelled."
+)
+SUMMARY_END = "[END OF SUMMARY - the conversation goes on below]"
+
+SYSTEM_NOTE = (
+    "[Note: earlier turns of this conversation were compacted into a summary that "
+    "follows the first messages. Build on it and on the present state of files "
+    "instead of doing the work again.]"
+)
+"""Added to the system message once, at the first compaction (article 000, phase 4)."""
+
+SUMMARY_HEADINGS: Mapping[Template, tuple[str, ...]] = {
+    Template.HERMES: (
+        "Goal",
+        "Constraints & Preferences",
+        "Progress",
+        "Progress / Done",
+        "Progress / In Progress",
+        "Progress / Blocked",
+        "Key Decisions",
+        "Relevant Files",
+        "Next Steps",
+        "Critical Context",
+        "Tools & Patterns",
+    ),
+    Template.TUTORIAL: (
+        "Goal",
+        "Progress",
+        "Key Decisions",
+        "Files Modified",
+        "Next Steps",
+    ),
+}
+"""Headings in order; `A / B` is the subheading B below A."""
+
+_KNOWN_PREFIXES = re.compile(
+    r"\s{0,8}\[(?:CONTEXT COMPACTION|CONTEXT SUMMARY)[^\]\n]{0,200}\]:?[ \t]{0,8}\n?"
+)
+_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)[ \t]*#*$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One heading with its items; `path` is `Heading` or `Heading / Subheading`.
+
+    An item is a list entry or a paragraph, without its bullet.
+    """
+
+    path: str
+    items: tuple[str, ...] = ()
+
+
+def wrap_summary(text: str) -> str:
+    """Put prefix, note and end marker around a bare summary."""
+    return f"{SUMMARY_PREFIX}\n{SUMMARY_NOTE}\n\n{text.strip()}\n\n{SUMMARY_END}"
+
+
+def bare_summary(text: str) -> str:
+    """Take prefix, note and end marker off again, ours and older ones, nested too."""
+    bare = text
+    while True:
+        match = _KNOWN_PREFIXES.match(bare)
+        stripped = bare[match.end() :] if match else bare
+        stripped = stripped.strip()
+        stripped = stripped.removeprefix(SUMMARY_NOTE).lstrip()
+        stripped = stripped.removesuffix(SUMMARY_END).rstrip()
+        if stripped == bare:
+            return stripped
+        bare = stripped
+
+
+def is_wrapped(text: str) -> bool:
+    """True when a text opens like a summary of ours or of an older Hermes."""
+    return _KNOWN_PREFIXES.match(text) is not None
+
+
+def parse_sections(text: str) -> tuple[Section, ...]:
+    """Read a bare summary into sections; text before a heading has the path ''."""
+    sections: list[tuple[str, list[str]]] = []
+    top = ""
+    for line in text.splitlines():
+        heading = _HEADING.match(line)
+        if heading:
+            level, name = len(heading.group(1)), heading.group(2).strip()
+            top = name if level <= 2 else top
+            path = name if level <= 2 or not top else f"{top} / {name}"
+            sections.append((path, []))
+            continue
+        if not sections:
+            sections.append(("", []))
+        sections[-1][1].append(line)
+    return tuple(
+        Section(path=path, items=tuple(_items(lines)))
+        for path, lines in sections
+        if path or any(line.strip() for line in lines)
+    )
+
+
+_BULLET = re.compile(r"^[ \t]{0,16}(?:[-*+•]|\d{1,3}[.)])[ \t]+")
+
+
+def _items(lines: Iterable[str]) -> list[str]:
+    items: list[str] = []
+    open_item = False
+    for line in lines:
+        if not line.strip():
+            open_item = False
+        elif _BULLET.match(line):
+            items.append(_BULLET.sub("", line).rstrip())
+            open_item = True
+        elif open_item:
+            items[-1] = f"{items[-1]}\n{line.rstrip()}"
+        else:
+            items.append(line.strip())
+            open_item = True
+    return items
+
+
+def render_sections(sections: Iterable[Section]) -> str:
+    """Write sections as a bare summary; `parse_sections` reads the same back."""
+    blocks: list[str] = []
+    written: set[str] = set()
+    for section in sections:
+        top, _, sub = section.path.partition(" / ")
+        if sub and top not in written:
+            blocks.append(f"## {top}")
+        written.add(top)
+        heading = f"### {sub}" if sub else f"## {top}"
+        body = "\n".join(f"- {item}" for item in section.items)
+        blocks.append(f"{heading}\n{body}".rstrip() if section.path else body)
+    return "\n\n".join(blocks)
