@@ -79,7 +79,12 @@ class SourceSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceConversation:
-    """A whole lineage of a foreign log; sessions oldest first, parents before children."""
+    """A whole lineage of a foreign log: a chain, oldest session first.
+
+    Each session but the first hangs on the one before it; the last one is the tip.
+    A branch or a sub-agent is a conversation of its own whose first session has
+    `Link.BRANCH`, and `meta["branch_of"]` names the session it left.
+    """
 
     source: str  # "hermes", "claude_code", "codex", …
     external_id: str
@@ -109,6 +114,30 @@ class SourceError(Exception):
         self.reason = reason
         self.detail = detail
         self.line = line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLimits:
+    """How much of a foreign file is read before it is refused as too large.
+
+    Sizes in bytes; `messages` per conversation; `depth` of nested JSON values.
+    """
+
+    file_bytes: int = 4 << 30  # a database or a log read line by line
+    document_bytes: int = 256 << 20  # one JSON document, held in memory whole
+    line_bytes: int = 64 << 20
+    messages: int = 500_000
+    depth: int = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFacts:
+    """What a file holds, told without importing it; None where telling is dear."""
+
+    format: str
+    size: int  # bytes
+    conversations: int | None = None
+    messages: int | None = None
 
 
 REASONS = (

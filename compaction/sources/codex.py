@@ -1,0 +1,273 @@
+"""Codex CLI rollouts (JSON lines).
+
+Everything is logged twice, as `response_item` (what the model gets) and as `event_msg`
+(what the screen shows): only the former is read. A `compacted` record replaces the
+history, so it opens a generation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from compaction.engine.messages import Kind, Message, Role
+from compaction.sources.codex_items import Item, Transcript, is_prompt
+from compaction.sources.conversations import (
+    chain,
+    generation_id,
+    opening_id,
+    session_of,
+    title_of,
+)
+from compaction.sources.fields import count, identifier, instant, label, mapping, text
+from compaction.sources.sample import Sample
+from compaction.sources.summary_markers import bare_codex
+from compaction.sources.task_lists import todos_from_calls
+from compaction.sources.values import (
+    Link,
+    SourceConversation,
+    SourceMessage,
+    SourceSession,
+)
+
+FORMAT = "codex"
+AGENT = "Codex"
+
+_RECORD_TYPES = frozenset(
+    {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
+)
+_KEPT_PROMPT_CHARS = 20_000 * 4  # Codex keeps 20,000 tokens of prompts, 4 chars each
+_IDE_REQUEST = "## My request for Codex:"
+
+
+@dataclass(slots=True)
+class _Rollout:
+    """What is known while the records come in."""
+
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    transcript: Transcript = field(default_factory=Transcript)
+    finished: list[SourceSession] = field(default_factory=list)
+    began: datetime | None = None
+    model: str = ""
+    window: int | None = None
+    usage: int | None = None
+    title: str = ""
+    aborted_turns: int = 0
+    summary: str = ""
+
+
+def matches(sample: Sample) -> bool:
+    """Say whether records are those of a rollout, of today or from before 09/2025."""
+    if not sample.records:
+        return False
+    if _is_old_header(sample.records[0]):
+        return True
+    return any(
+        record.get("type") in _RECORD_TYPES and isinstance(record.get("payload"), dict)
+        for record in sample.records
+        if isinstance(record.get("type"), str)
+    )
+
+
+def _is_old_header(record: Mapping[str, Any]) -> bool:
+    return "type" not in record and {"id", "timestamp", "instructions"} <= record.keys()
+
+
+def read(sample: Sample) -> Iterator[SourceConversation]:
+    """Read the one conversation of a rollout."""
+    rollout = _Rollout()
+    lines = sample.lines()
+    for _, record in lines:
+        _add_record(rollout, record)
+        sample.check_count(len(rollout.transcript.messages))
+    rollout.finished.append(_finish(rollout))
+    conversation = _conversation(rollout, tuple(lines.notes))
+    if any(session.messages for session in conversation.sessions):
+        yield conversation
+
+
+def _add_record(rollout: _Rollout, record: Mapping[str, Any]) -> None:
+    kind = text(record.get("type"))
+    payload = mapping(record.get("payload"))
+    at = instant(record.get("timestamp"))
+    rollout.began = rollout.began or at
+    if kind == "session_meta" or _is_old_header(record):
+        rollout.meta = rollout.meta or payload or record
+    elif kind == "response_item":
+        rollout.transcript.add(payload, at)
+    elif kind == "event_msg":
+        _add_event(rollout, payload)
+    elif kind == "turn_context":
+        rollout.model = label(payload.get("model"), 128) or rollout.model
+    elif kind == "compacted":
+        _compact(rollout, payload, at)
+    elif kind and not payload:
+        rollout.transcript.add(record, at)  # before 09/2025 items stood alone
+
+
+def _add_event(rollout: _Rollout, payload: Mapping[str, Any]) -> None:
+    kind = payload.get("type")
+    if kind == "token_count":
+        info = mapping(payload.get("info"))
+        tokens = count(mapping(info.get("last_token_usage")).get("input_tokens"))
+        rollout.usage = tokens or rollout.usage
+        rollout.transcript.add_usage(tokens)
+        rollout.window = count(info.get("model_context_window")) or rollout.window
+    elif kind == "task_started":
+        rollout.window = count(payload.get("model_context_window")) or rollout.window
+    elif kind == "turn_aborted":
+        rollout.aborted_turns += 1
+    elif kind == "thread_rolled_back":
+        _roll_back(rollout.transcript, count(payload.get("num_turns")) or 0)
+    elif kind == "thread_name_updated":
+        rollout.title = label(payload.get("thread_name")) or rollout.title
+
+
+def _roll_back(transcript: Transcript, turns: int) -> None:
+    """Mark the last turns (each from a person's prompt on) as taken back."""
+    messages = transcript.close()
+    prompts = [
+        i for i, m in enumerate(messages) if is_prompt(m.message) and not m.inactive
+    ]
+    if not turns or not prompts:
+        return
+    first = prompts[-turns] if turns <= len(prompts) else prompts[0]
+    for index in range(first, len(messages)):
+        messages[index] = replace(messages[index], inactive=True)
+
+
+def _compact(
+    rollout: _Rollout, payload: Mapping[str, Any], at: datetime | None
+) -> None:
+    finished = _finish(rollout, end_reason="compression")
+    rollout.finished.append(finished)
+    said = text(payload.get("message"))
+    history = payload.get("replacement_history")
+    if isinstance(history, list) and history:
+        transcript = _replaced(history, said, at)
+    else:
+        transcript = Transcript(_kept_prompts(finished.messages))
+        transcript.append(_summary_message(said), at)
+    rollout.transcript = transcript
+    rollout.summary = bare_codex(said) or _summary_in(transcript)
+    rollout.began, rollout.usage = at, None
+
+
+def _summary_message(said: str) -> Message:
+    return Message(role=Role.USER, content=said, kind=Kind.SUMMARY)
+
+
+def _replaced(history: list[Item], said: str, at: datetime | None) -> Transcript:
+    """Read the new history; the summary in it is a user message like any other."""
+    transcript = Transcript()
+    for item in history:
+        transcript.add(mapping(item), at)
+    messages = transcript.close()
+    for index, entry in enumerate(messages):
+        content = entry.message.text
+        if is_prompt(entry.message) and _is_summary(content, said):
+            messages[index] = replace(entry, message=_summary_message(content))
+    return transcript
+
+
+def _is_summary(content: str, said: str) -> bool:
+    if said and content.strip() == said.strip():
+        return True
+    return bare_codex(content) != content.strip()
+
+
+def _summary_in(transcript: Transcript) -> str:
+    for entry in reversed(transcript.messages):
+        if entry.message.kind is Kind.SUMMARY:
+            return bare_codex(entry.message.text)
+    return ""
+
+
+def _kept_prompts(messages: tuple[SourceMessage, ...]) -> list[SourceMessage]:
+    """Rebuild what Codex keeps: its opening context, then the newest prompts."""
+    opening = []
+    for entry in messages:
+        if entry.message.kind is not Kind.SYNTHETIC:
+            break
+        opening.append(entry)
+    kept: list[SourceMessage] = []
+    left = _KEPT_PROMPT_CHARS
+    for entry in reversed(messages):
+        if is_prompt(entry.message) and not entry.inactive and left > 0:
+            said = entry.message.text
+            if len(said) > left:
+                cut = entry.message.evolve(content=said[:left])
+                entry = replace(entry, message=cut)
+            kept.append(replace(entry, usage_tokens=None))
+            left -= len(said)
+    return [*opening, *reversed(kept)]
+
+
+def _finish(rollout: _Rollout, *, end_reason: str = "") -> SourceSession:
+    number = len(rollout.finished) + 1
+    messages = rollout.transcript.close()
+    return session_of(
+        messages,
+        external_id=str(number),
+        link=Link.IN_PLACE if number > 1 else Link.ROOT,
+        model=rollout.model,
+        system_prompt=_instructions(rollout.meta),
+        started_at=rollout.began,
+        end_reason=end_reason,
+        usage_tokens=rollout.usage,
+        summary=rollout.summary,
+    )
+
+
+def _instructions(meta: Mapping[str, Any]) -> str:
+    base = mapping(meta.get("base_instructions")).get("text")
+    return text(base) or text(meta.get("instructions"))
+
+
+def _conversation(rollout: _Rollout, notes: tuple[str, ...]) -> SourceConversation:
+    meta = rollout.meta
+    first = rollout.finished[0].messages
+    base = identifier(meta.get("id")) or opening_id(first)
+    branch_of = identifier(meta.get("forked_from_id"))
+    sessions = chain(
+        replace(session, external_id=generation_id(base, number))
+        for number, session in enumerate(rollout.finished, start=1)
+    )
+    if branch_of:
+        sessions = (replace(sessions[0], link=Link.BRANCH), *sessions[1:])
+    if rollout.aborted_turns:
+        notes = (*notes, f"turn_aborted:{rollout.aborted_turns}")
+    return SourceConversation(
+        source=FORMAT,
+        external_id=base,
+        title=rollout.title or _title(first),
+        agent=AGENT,
+        model=rollout.model,
+        window=rollout.window,
+        sessions=sessions,
+        todos=todos_from_calls(m.message for s in sessions for m in s.messages),
+        notes=notes,
+        meta=_facts(meta, branch_of),
+    )
+
+
+def _title(messages: tuple[SourceMessage, ...]) -> str:
+    for entry in messages:
+        if is_prompt(entry.message):
+            _, marked, request = entry.message.text.partition(_IDE_REQUEST)
+            if marked and request.strip():
+                return label(request.strip().splitlines()[0], 80)
+            break
+    return title_of(messages)
+
+
+def _facts(meta: Mapping[str, Any], branch_of: str) -> dict[str, str]:
+    facts = {
+        "version": meta.get("cli_version"),
+        "cwd": meta.get("cwd"),
+        "git_branch": mapping(meta.get("git")).get("branch"),
+        "branch_of": branch_of,
+    }
+    return {key: label(value, 500) for key, value in facts.items() if value}

@@ -1,0 +1,158 @@
+"""Putting sessions together: ids, titles, chains and verbatim copies."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from compaction.engine.messages import Kind, Message, Role, to_dict
+from compaction.sources.fields import digest, label
+from compaction.sources.values import (
+    Link,
+    SourceConversation,
+    SourceMessage,
+    SourceSession,
+)
+
+
+def single(session: SourceSession, *, source: str, **facts: Any) -> SourceConversation:
+    """Make a conversation of one session, with its id, title and model."""
+    return SourceConversation(
+        source=source,
+        external_id=session.external_id,
+        title=facts.pop("title", "") or session.title or title_of(session.messages),
+        model=facts.pop("model", "") or session.model,
+        sessions=(session,),
+        **facts,
+    )
+
+
+def chain(sessions: Iterable[SourceSession]) -> tuple[SourceSession, ...]:
+    """Number the generations, hang each on the one before, trace verbatim copies."""
+    linked: list[SourceSession] = []
+    for position, session in enumerate(sessions):
+        parent = linked[-1] if linked else None
+        messages = session.messages
+        if parent is not None:
+            messages = trace_copies(messages, parent.messages)
+        linked.append(
+            replace(
+                session,
+                generation=position + 1,
+                parent=position - 1 if position else None,
+                messages=messages,
+            )
+        )
+    return tuple(linked)
+
+
+def title_of(messages: Sequence[SourceMessage]) -> str:
+    """Take the first line a person wrote as title (tags are a program's words)."""
+    for item in messages:
+        message = item.message
+        if message.role is Role.USER and message.kind is Kind.PLAIN:
+            for line in message.text[:20_000].splitlines():
+                if line.strip() and not _is_command(line.strip()):
+                    return label(line, 80)
+    return ""
+
+
+def _is_command(line: str) -> bool:
+    return line.startswith("<") or (line.startswith("/") and " " not in line)
+
+
+def opening_id(messages: Sequence[SourceMessage], *facts: object) -> str:
+    """Name a conversation whose log has no id, by how it begins.
+
+    Everything up to the first answer is the name, so that a grown file keeps it and
+    two runs of one task do not share it.
+    """
+    opening: list[object] = []
+    for item in messages:
+        opening.append(to_dict(item.message))
+        if item.message.role is Role.ASSISTANT:
+            break
+    return digest(json.dumps([opening, *facts], sort_keys=True, default=str))
+
+
+def session_of(
+    messages: Sequence[SourceMessage], *, external_id: str, **facts: Any
+) -> SourceSession:
+    """Make a session whose times and newest prompt size come from its messages."""
+    times = [item.at for item in messages if item.at]
+    used = [item.usage_tokens for item in messages if item.usage_tokens]
+    facts.setdefault("started_at", min(times, default=None))
+    facts.setdefault("ended_at", max(times, default=None))
+    facts.setdefault("usage_tokens", used[-1] if used else None)
+    return SourceSession(external_id=external_id, messages=tuple(messages), **facts)
+
+
+class UniqueIds:
+    """Keeps ids of one file apart: the second use of an id gets `-2`, and so on."""
+
+    def __init__(self) -> None:
+        self._uses: defaultdict[str, int] = defaultdict(int)
+
+    def claim(self, wanted: str) -> str:
+        """Return the id to use for the next conversation that wants this one."""
+        self._uses[wanted] += 1
+        uses = self._uses[wanted]
+        return wanted if uses == 1 else f"{wanted}-{uses}"
+
+
+def in_place(session: SourceSession) -> SourceSession:
+    """Mark a session as a generation archived or kept under the id of its parent."""
+    return replace(session, link=Link.IN_PLACE)
+
+
+def generation_id(base: str, generation: int) -> str:
+    """Name a generation that has no id of its own; the first keeps the log's id."""
+    return base if generation == 1 else f"{base}@{generation}"
+
+
+def trace_copies(
+    messages: Sequence[SourceMessage], parent: Sequence[SourceMessage]
+) -> tuple[SourceMessage, ...]:
+    """Set `origin` on the messages that are verbatim copies of the parent's.
+
+    Copies keep their order, so the search only ever moves forward; where a text
+    occurs more than once, the place whose successor matches too is taken.
+    """
+    keys = [_key(item.message) for item in messages]
+    parent_keys = [_key(item.message) for item in parent]
+    places: defaultdict[object, list[int]] = defaultdict(list)
+    for position in reversed(range(len(parent_keys))):
+        places[parent_keys[position]].append(position)  # nearest place last
+    traced: list[SourceMessage] = []
+    last = -1
+    for index, item in enumerate(messages):
+        open_places = places.get(keys[index])
+        while open_places and open_places[-1] <= last:
+            open_places.pop()
+        if not open_places or item.message.kind is Kind.SUMMARY:
+            traced.append(item)
+            continue
+        following = keys[index + 1] if index + 1 < len(keys) else None
+        last = _best_place(open_places, parent_keys, following)
+        traced.append(replace(item, origin=last))
+    return tuple(traced)
+
+
+def _best_place(
+    places: Sequence[int], parent_keys: Sequence[object], following: object
+) -> int:
+    for place in places[:-9:-1]:  # the nearest eight
+        if place + 1 < len(parent_keys) and parent_keys[place + 1] == following:
+            return place
+    return places[-1]
+
+
+def _key(message: Message) -> object:
+    content = message.content
+    if content is not None and not isinstance(content, str):
+        content = json.dumps(content, sort_keys=True, default=str)
+    calls = tuple((call.id, call.name, call.arguments) for call in message.tool_calls)
+    return message.role, content, message.tool_call_id, calls, message.carried_summary
