@@ -29,7 +29,7 @@ from compaction.engine.phases.summary import (
 from compaction.engine.phases.summary_text import bare_summary
 from compaction.engine.plan import Outcome, Plan, Situation, Verdict
 from compaction.engine.planning import plan_outline
-from compaction.engine.policy import CompactionPolicy, OnFailure
+from compaction.engine.policy import CompactionPolicy, OnFailure, PruneRule
 from compaction.engine.tokens import TokenCounter
 from compaction.engine.triggers import ERRORS
 
@@ -75,11 +75,11 @@ def find_summary(messages: Sequence[Message]) -> str:
 def write_prompt(plan: Plan, messages: Sequence[Message]) -> SummaryPrompt:
     """Write the prompt exactly as a run would send it; costs nothing.
 
-    Article 000 prunes before it serialises; otherwise the summariser sees the whole
+    The articles prune before they serialise; otherwise the summariser sees the whole
     of the middle, clipped.
     """
     source = messages
-    if not plan.policy.clip_every_role:
+    if plan.policy.prune_rule is not PruneRule.BEFORE_TAIL:
         source = prune(plan, messages)[0]
     return write_summary_prompt(plan, middle_of(plan, source))
 

@@ -168,6 +168,13 @@ class Outline:
         """Tokens of messages start … end-1."""
         return self._prefix[end] - self._prefix[start]
 
+    def shortened(self, end: int) -> Outline:
+        """The outline after all that can be shortened before `end` was."""
+        return Outline(
+            replace(fact, tokens=fact.pruned_tokens) if position < end else fact
+            for position, fact in enumerate(self._facts)
+        )
+
     def saved_between(self, start: int, end: int) -> int:
         """Tokens that shortening messages start … end-1 would free."""
         return self._saved[end] - self._saved[start]

@@ -88,6 +88,7 @@ class Sizes:
     middle: int = 0
     tail: int = 0
     middle_count: int = 0
+    middle_saved: int = 0
     stays_saved: int = 0
     all_saved: int = 0
     prunable: int = 0

@@ -13,7 +13,7 @@ from compaction.engine.plan import (
     Verdict,
     Why,
 )
-from compaction.engine.policy import CompactionPolicy
+from compaction.engine.policy import CompactionPolicy, PruneRule
 from compaction.engine.triggers import ERRORS, Trigger, is_due, is_over
 
 SUMMARY_OVERHEAD = 120
@@ -31,7 +31,7 @@ def plan_outline(
     counted = recount(outline, policy)
     parts = split(counted, policy, situation)
     sizes = measure(counted, parts)
-    budget = policy.summary_budget(sizes.middle)
+    budget = policy.summary_budget(_summarised_tokens(policy, sizes))
     verdict, reason = _decide(counted, policy, situation, (parts, sizes))
     return Plan(
         policy=policy,
@@ -43,6 +43,12 @@ def plan_outline(
         summary_budget=budget if verdict is Verdict.SUMMARISE else 0,
         tokens_after=_project(verdict, sizes, budget=budget),
     )
+
+
+def _summarised_tokens(policy: CompactionPolicy, sizes: Sizes) -> int:
+    """Tokens of what the summariser is shown: the articles shorten before."""
+    before = policy.prune_rule is PruneRule.BEFORE_TAIL
+    return sizes.middle if before else sizes.middle - sizes.middle_saved
 
 
 def _decide(

@@ -16,6 +16,9 @@ from compaction.engine.triggers import Trigger
 
 def split(outline: Outline, policy: CompactionPolicy, situation: Situation) -> Split:
     """Cut a conversation into head, middle and tail."""
+    prune_end = find_prune_end(outline, policy)
+    if prune_end is not None:
+        outline = outline.shortened(prune_end)
     budget = tail_budget(outline, policy, situation)
     head_end = find_head_end(outline, policy, compactions=situation.compactions)
     wanted = _wanted_tail(outline, policy, head_end=head_end, budget=budget)
@@ -32,7 +35,7 @@ def split(outline: Outline, policy: CompactionPolicy, situation: Situation) -> S
         tail_start=tail_start,
         kept=_find_kept(outline, policy, head_end=head_end, tail_start=tail_start),
         dropped=tuple(outline.dropped),
-        prune_before=_find_prune_end(outline, policy, wanted=wanted, budget=budget),
+        prune_before=wanted if prune_end is None else prune_end,
     )
 
 
@@ -199,14 +202,26 @@ def _far_anchors(outline: Outline, *, head_end: int, tail_start: int) -> list[in
     return anchors
 
 
-def _find_prune_end(
-    outline: Outline, policy: CompactionPolicy, *, wanted: int, budget: int
-) -> int:
+def find_prune_end(outline: Outline, policy: CompactionPolicy) -> int | None:
+    """Position before which old output is shortened; None: wherever the tail begins.
+
+    The articles shorten before they cut, so their rule does not know the cuts.
+    """
     if policy.prune_rule is PruneRule.BY_BUDGET:
-        return outline.tail_from(budget)
+        return _before_budget(outline, policy.tail_budget)
     if policy.prune_rule is PruneRule.ALL_BUT_NEWEST:
         return _before_newest_results(outline, policy.prune_keep_newest)
-    return wanted
+    return None
+
+
+def _before_budget(outline: Outline, budget: int) -> int:
+    """Walk back over contents alone (chars // 4 + 10) until the budget is reached."""
+    used = 0
+    for position in range(len(outline) - 1, -1, -1):
+        used += outline[position].chars // 4 + 10
+        if used > budget:
+            return position
+    return 0
 
 
 def _before_newest_results(outline: Outline, keep: int) -> int:
@@ -226,6 +241,7 @@ def measure(outline: Outline, parts: Split) -> Sizes:
     middle = outline.tokens_between(parts.head_end, parts.tail_start) - kept - lost
     between = parts.tail_start - parts.head_end - len(parts.kept) - len(dropped)
     end = parts.prune_before
+    stop = min(parts.tail_start, max(end, parts.head_end))
     head_stop = min(parts.head_end, end)
     tail_stop = max(parts.tail_start, end)
     stays = (
@@ -241,6 +257,7 @@ def measure(outline: Outline, parts: Split) -> Sizes:
         middle=middle,
         tail=outline.tokens_between(parts.tail_start, count),
         middle_count=between,
+        middle_saved=outline.saved_between(parts.head_end, stop),
         stays_saved=stays,
         all_saved=outline.saved_between(0, end),
         prunable=outline.prunable_between(0, end),
