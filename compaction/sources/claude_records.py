@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,8 +63,12 @@ def is_boundary(record: Record) -> bool:
     )
 
 
-def sort_records(records: Iterable[Record]) -> Log:
-    """Sort the records of a file; a record logged twice (same uuid) counts once."""
+def sort_records(records: Iterable[Record], check: Callable[[int], None]) -> Log:
+    """Sort the records of a file; a record logged twice (same uuid) counts once.
+
+    `check` is told how many records all generations hold so far (records that a
+    compaction kept count again) and raises when that is too many.
+    """
     log = Log()
     seen: set[str] = set()
     titles: list[Record] = []
@@ -83,7 +87,7 @@ def sort_records(records: Iterable[Record]) -> Log:
             log.microcompactions += 1
         elif record.get("type") in ("summary", "custom-title", "ai-title"):
             titles.append(record)
-    _add_main(log, main)
+    _add_main(log, main, check)
     log.generations = [entry for entry in log.generations if entry.sent]
     log.title = _title(titles, seen)
     return log
@@ -99,13 +103,16 @@ def _add_sidechain(log: Log, record: Record) -> None:
     log.sidechains.setdefault(name, []).append(record)
 
 
-def _add_main(log: Log, records: list[Record]) -> None:
+def _add_main(log: Log, records: list[Record], check: Callable[[int], None]) -> None:
     log.dead_ends = find_dead_ends(records)
+    total = len(records)
     for record in records:
         log.session_id = identifier(record.get("sessionId")) or log.session_id
         current = log.generations[-1]
         if is_boundary(record):
             log.generations.append(_next_generation(current, record))
+            total += len(log.generations[-1].kept)
+            check(total)
         elif is_summary(record) and not _awaits_summary(current):
             log.generations.append(Generation(records=[record], opened_by=record))
         else:

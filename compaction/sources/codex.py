@@ -7,13 +7,19 @@ history, so it opens a generation.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from compaction.engine.messages import Kind, Message, Role
-from compaction.sources.codex_items import Item, Transcript, is_prompt
+from compaction.sources.codex_history import (
+    kept_prompts,
+    replaced_history,
+    summary_in,
+    summary_message,
+)
+from compaction.sources.codex_items import Transcript, is_prompt
 from compaction.sources.conversations import (
     chain,
     generation_id,
@@ -38,7 +44,6 @@ AGENT = "Codex"
 _RECORD_TYPES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 )
-_KEPT_PROMPT_CHARS = 20_000 * 4  # Codex keeps 20,000 tokens of prompts, 4 chars each
 _IDE_REQUEST = "## My request for Codex:"
 
 
@@ -49,6 +54,8 @@ class _Rollout:
     meta: Mapping[str, Any] = field(default_factory=dict)
     transcript: Transcript = field(default_factory=Transcript)
     finished: list[SourceSession] = field(default_factory=list)
+    finished_messages: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
     began: datetime | None = None
     model: str = ""
     window: int | None = None
@@ -81,7 +88,7 @@ def read(sample: Sample) -> Iterator[SourceConversation]:
     lines = sample.lines()
     for _, record in lines:
         _add_record(rollout, record)
-        sample.check_count(len(rollout.transcript.messages))
+        sample.check_count(rollout.finished_messages + len(rollout.transcript.messages))
     rollout.finished.append(_finish(rollout))
     conversation = _conversation(rollout, tuple(lines.notes))
     if any(session.messages for session in conversation.sessions):
@@ -120,22 +127,9 @@ def _add_event(rollout: _Rollout, payload: Mapping[str, Any]) -> None:
     elif kind == "turn_aborted":
         rollout.aborted_turns += 1
     elif kind == "thread_rolled_back":
-        _roll_back(rollout.transcript, count(payload.get("num_turns")) or 0)
+        rollout.transcript.roll_back(count(payload.get("num_turns")) or 0)
     elif kind == "thread_name_updated":
         rollout.title = label(payload.get("thread_name")) or rollout.title
-
-
-def _roll_back(transcript: Transcript, turns: int) -> None:
-    """Mark the last turns (each from a person's prompt on) as taken back."""
-    messages = transcript.close()
-    prompts = [
-        i for i, m in enumerate(messages) if is_prompt(m.message) and not m.inactive
-    ]
-    if not turns or not prompts:
-        return
-    first = prompts[-turns] if turns <= len(prompts) else prompts[0]
-    for index in range(first, len(messages)):
-        messages[index] = replace(messages[index], inactive=True)
 
 
 def _compact(
@@ -143,71 +137,23 @@ def _compact(
 ) -> None:
     finished = _finish(rollout, end_reason="compression")
     rollout.finished.append(finished)
+    rollout.finished_messages += len(finished.messages)
     said = text(payload.get("message"))
     history = payload.get("replacement_history")
     if isinstance(history, list) and history:
-        transcript = _replaced(history, said, at)
+        transcript = replaced_history(history, said, at)
     else:
-        transcript = Transcript(_kept_prompts(finished.messages))
-        transcript.append(_summary_message(said), at)
+        transcript = Transcript(kept_prompts(finished.messages))
+        transcript.append(summary_message(said), at)
     rollout.transcript = transcript
-    rollout.summary = bare_codex(said) or _summary_in(transcript)
+    rollout.summary = bare_codex(said) or summary_in(transcript)
     rollout.began, rollout.usage = at, None
-
-
-def _summary_message(said: str) -> Message:
-    return Message(role=Role.USER, content=said, kind=Kind.SUMMARY)
-
-
-def _replaced(history: list[Item], said: str, at: datetime | None) -> Transcript:
-    """Read the new history; the summary in it is a user message like any other."""
-    transcript = Transcript()
-    for item in history:
-        transcript.add(mapping(item), at)
-    messages = transcript.close()
-    for index, entry in enumerate(messages):
-        content = entry.message.text
-        if is_prompt(entry.message) and _is_summary(content, said):
-            messages[index] = replace(entry, message=_summary_message(content))
-    return transcript
-
-
-def _is_summary(content: str, said: str) -> bool:
-    if said and content.strip() == said.strip():
-        return True
-    return bare_codex(content) != content.strip()
-
-
-def _summary_in(transcript: Transcript) -> str:
-    for entry in reversed(transcript.messages):
-        if entry.message.kind is Kind.SUMMARY:
-            return bare_codex(entry.message.text)
-    return ""
-
-
-def _kept_prompts(messages: tuple[SourceMessage, ...]) -> list[SourceMessage]:
-    """Rebuild what Codex keeps: its opening context, then the newest prompts."""
-    opening = []
-    for entry in messages:
-        if entry.message.kind is not Kind.SYNTHETIC:
-            break
-        opening.append(entry)
-    kept: list[SourceMessage] = []
-    left = _KEPT_PROMPT_CHARS
-    for entry in reversed(messages):
-        if is_prompt(entry.message) and not entry.inactive and left > 0:
-            said = entry.message.text
-            if len(said) > left:
-                cut = entry.message.evolve(content=said[:left])
-                entry = replace(entry, message=cut)
-            kept.append(replace(entry, usage_tokens=None))
-            left -= len(said)
-    return [*opening, *reversed(kept)]
 
 
 def _finish(rollout: _Rollout, *, end_reason: str = "") -> SourceSession:
     number = len(rollout.finished) + 1
-    messages = rollout.transcript.close()
+    rollout.unknown.update(rollout.transcript.unknown)
+    messages = rollout.transcript.finish()
     return session_of(
         messages,
         external_id=str(number),
@@ -239,6 +185,7 @@ def _conversation(rollout: _Rollout, notes: tuple[str, ...]) -> SourceConversati
         sessions = (replace(sessions[0], link=Link.BRANCH), *sessions[1:])
     if rollout.aborted_turns:
         notes = (*notes, f"turn_aborted:{rollout.aborted_turns}")
+    unknown = (f"unknown_items:{k}:{n}" for k, n in sorted(rollout.unknown.items()))
     return SourceConversation(
         source=FORMAT,
         external_id=base,
@@ -248,7 +195,7 @@ def _conversation(rollout: _Rollout, notes: tuple[str, ...]) -> SourceConversati
         window=rollout.window,
         sessions=sessions,
         todos=todos_from_calls(m.message for s in sessions for m in s.messages),
-        notes=notes,
+        notes=(*notes, *unknown),
         meta=_facts(meta, branch_of),
     )
 

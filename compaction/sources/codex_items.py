@@ -7,8 +7,9 @@ assistant message. Encrypted reasoning is kept beside its readable summary.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import accumulate
 from typing import Any
 
 from compaction.engine.messages import Content, Kind, Message, Role, ToolCall, text_of
@@ -81,6 +82,8 @@ class Transcript:
 
     def __init__(self, kept: Iterable[SourceMessage] = ()) -> None:
         self.messages: list[SourceMessage] = list(kept)
+        self._prompts = [i for i, m in enumerate(self.messages) if is_prompt(m.message)]
+        self._taken_back: list[tuple[int, int]] = []  # stretches of messages
         self.model = ""
         self.unknown: dict[str, int] = {}
         self._answer = _Answer()
@@ -125,7 +128,31 @@ class Transcript:
     def append(self, message: Message, at: datetime | None) -> None:
         """Add a whole message."""
         self.close()
+        if is_prompt(message):
+            self._prompts.append(len(self.messages))
         self.messages.append(SourceMessage(message=message, at=at))
+
+    def roll_back(self, turns: int) -> None:
+        """Take back the last turns, each from a person's prompt on."""
+        messages = self.close()
+        if turns and self._prompts:
+            first = self._prompts[-turns] if turns <= len(self._prompts) else 0
+            first = max(first, self._prompts[0])
+            del self._prompts[-turns:]
+            self._taken_back.append((first, len(messages)))
+
+    def finish(self) -> list[SourceMessage]:
+        """Return all messages, those that were taken back marked as inactive."""
+        messages = self.close()
+        changes = [0] * (len(messages) + 1)
+        for first, stop in self._taken_back:
+            changes[first] += 1
+            changes[stop] -= 1
+        depths = accumulate(changes)
+        return [
+            replace(entry, inactive=True) if depth else entry
+            for entry, depth in zip(messages, depths, strict=False)
+        ]
 
     def _add_message(self, item: Item, at: datetime | None) -> None:
         role = text(item.get("role"))

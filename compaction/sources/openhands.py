@@ -110,11 +110,11 @@ def _sessions(
         if not is_condensation(event):
             _add(view, event, sample, (position, line))
             continue
+        total += len(view.entries)
+        sample.check_count(total)
         before = _session(view, summary, is_first=not sessions)
         condensed = view.condense(event)
         if condensed is not None:
-            total += len(before.messages)
-            sample.check_count(total)
             sessions.append(replace(before, end_reason="compression"))
             summary = condensed
     return [*sessions, _session(view, summary, is_first=not sessions)]

@@ -105,11 +105,12 @@ def _stretches(log: _Log) -> list[_Stretch]:
 def _sessions(log: _Log, sample: Sample) -> Iterator[SourceSession]:
     stretches = _stretches(log)
     base = identifier(log.entries[0].get("id"))
-    messages_so_far = 0
+    total = 0
     for number, stretch in enumerate(stretches, start=1):
-        messages = list(_messages(log, stretch))
-        messages_so_far += len(messages)
-        sample.check_count(messages_so_far)
+        kept = _kept_places(log, stretch.compaction)
+        total += len(kept) + len(stretch.places)
+        sample.check_count(total)
+        messages = list(_messages(log, stretch, kept))
         opening = log.entries[stretch.compaction or 0]
         yield session_of(
             messages,
@@ -122,13 +123,13 @@ def _sessions(log: _Log, sample: Sample) -> Iterator[SourceSession]:
         )
 
 
-def _messages(log: _Log, stretch: _Stretch) -> Iterator[SourceMessage]:
-    kept: Sequence[int] = ()
+def _messages(
+    log: _Log, stretch: _Stretch, kept: Sequence[int]
+) -> Iterator[SourceMessage]:
     if stretch.compaction is not None:
         entry = log.entries[stretch.compaction]
         message = summary_message(text(entry.get("summary")))
         yield _source(entry, message, is_inactive=False)
-        kept = _kept_places(log, stretch.compaction)
     for place in (*kept, *stretch.places):
         found = read_entry(log.entries[place])
         if found is not None:
@@ -147,8 +148,10 @@ def _source(entry: Entry, message: Message, *, is_inactive: bool) -> SourceMessa
     )
 
 
-def _kept_places(log: _Log, compaction: int) -> list[int]:
+def _kept_places(log: _Log, compaction: int | None) -> list[int]:
     """Return the entries before a compaction that stay verbatim behind its summary."""
+    if compaction is None:
+        return []
     entry = log.entries[compaction]
     first = count(entry.get("firstKeptEntryIndex"))  # version 1: place in the file
     if first is None:

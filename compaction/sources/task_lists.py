@@ -13,6 +13,7 @@ from compaction.sources.json_input import decode
 _STATUSES = frozenset({"pending", "in_progress", "completed", "cancelled"})
 _RESULT_CHARS = 512_000  # Hermes itself refuses a larger todo result
 _ITEMS = 256
+_PARALLEL_CALLS = 64  # how far before a result its call is looked for
 _SUBJECT_CHARS = 4_000
 
 _PLAN_TOOLS = {
@@ -75,9 +76,9 @@ def hermes_todos(messages: Sequence[Message]) -> tuple[Todo, ...]:
 
 def _todos_of_result(messages: Sequence[Message], position: int) -> tuple[Todo, ...]:
     content = messages[position].content
-    if not isinstance(content, str) or '"todos"' not in content[:_RESULT_CHARS]:
+    if not isinstance(content, str) or len(content) > _RESULT_CHARS:
         return ()
-    if len(content) > _RESULT_CHARS or not _answers_todo(messages, position):
+    if '"todos"' not in content or not _answers_todo(messages, position):
         return ()
     return read_todos(mapping(_decoded(content)).get("todos"))
 
@@ -85,7 +86,8 @@ def _todos_of_result(messages: Sequence[Message], position: int) -> tuple[Todo, 
 def _answers_todo(messages: Sequence[Message], position: int) -> bool:
     """A result counts only when an assistant's todo call before it has its id."""
     wanted = messages[position].tool_call_id
-    for earlier in reversed(messages[:position]):
+    for place in range(position - 1, max(-1, position - _PARALLEL_CALLS), -1):
+        earlier = messages[place]
         if earlier.role is Role.ASSISTANT:
             return any(c.id == wanted and c.name == "todo" for c in earlier.tool_calls)
         if not earlier.is_result:
