@@ -1,0 +1,3 @@
+"""What only a real browser can show."""
+
+from __future__ import annotations
