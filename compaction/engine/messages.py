@@ -233,6 +233,8 @@ def to_dict(message: Message) -> dict[str, Any]:
 def _write_content(message: Message) -> Any:
     if message.carried_summary is None:
         return _plain_content(message.content)
+    if not message.content:
+        return message.carried_summary
     if isinstance(message.content, str):
         return join_carried(message.content, message.carried_summary)
     return [

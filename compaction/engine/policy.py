@@ -321,7 +321,7 @@ def _read_field(name: str, value: Any) -> Any:
         raise PolicyError(name, "no policy has a value of this name")
     try:
         return _convert(kind, value)
-    except (TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         raise PolicyError(name, f"cannot be {value!r}") from None
 
 
