@@ -126,7 +126,8 @@ def _regions(plan: Plan, outline: Outline) -> Mapping[str, int]:
 
 
 def _state_of(tip: Session, plan: Plan, *, tokens: int) -> str:
-    if tip.ended_at is not None and tip.end_reason not in _COMPACTED:
+    is_over_for_good = tip.ended_at is not None or bool(tip.end_reason)
+    if is_over_for_good and tip.end_reason not in _COMPACTED:
         return State.ENDED
     if max(tokens, plan.request_tokens) < plan.threshold:
         return State.IDLE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db.models import Max
@@ -50,6 +51,7 @@ class NewSummary:
     run: Run | None = None
     author: User | None = None
     reason: str = ""
+    at: datetime | None = None  # None: now
 
 
 def add_summary(
@@ -76,5 +78,5 @@ def add_summary(
         model=new.model[:128],
         author=new.author,
         reason=new.reason[:255],
-        created_at=timezone.now(),
+        created_at=new.at or timezone.now(),
     )
