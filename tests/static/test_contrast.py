@@ -6,17 +6,21 @@ Computed from the tokens of app.css, in both themes (WCAG 2.2: 1.4.3, 1.4.11).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 STYLE = (Path(__file__).parents[2] / "static" / "app.css").read_text(encoding="utf-8")
-TOKENS = {
-    name: (light, dark)
-    for name, light, dark in re.findall(
-        r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);", STYLE
-    )
-}
+TOKEN = re.compile(r"--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);")
+
+
+def tokens_in(text: str) -> dict[str, tuple[str, str]]:
+    return {name: (light, dark) for name, light, dark in TOKEN.findall(text)}
+
+
+USUAL = tokens_in(STYLE.split("@layer base {")[0])
+STRONG = USUAL | tokens_in(STYLE.split("(prefers-contrast: more)")[1])
 THEMES = ("light", "dark")
 
 GROUNDS = ("bg", "panel", "sunken", "raised")
@@ -53,13 +57,17 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def pairs_below(least: float, table: dict[str, tuple[str, ...]]) -> list[str]:
+def pairs_below(
+    least: float,
+    table: Mapping[str, tuple[str, ...]],
+    tokens: dict[str, tuple[str, str]],
+) -> list[str]:
     return [
         f"{text} on {ground}, {theme}: {ratio:.2f}"
         for text, grounds in table.items()
         for ground in grounds
         for index, theme in enumerate(THEMES)
-        if (ratio := contrast(TOKENS[text][index], TOKENS[ground][index])) < least
+        if (ratio := contrast(tokens[text][index], tokens[ground][index])) < least
     ]
 
 
@@ -69,11 +77,18 @@ def test_contrast_is_measured_as_wcag_does():
 
 
 def test_every_text_reaches_four_and_a_half_to_one():
-    assert pairs_below(4.5, TEXT_ON) == []
+    assert pairs_below(4.5, TEXT_ON, USUAL) == []
+
+
+def test_who_asks_for_more_contrast_gets_seven_to_one():
+    quiet = dict.fromkeys(("ink", "soft", "faint"), GROUNDS)
+
+    assert pairs_below(7, quiet, STRONG) == []
+    assert pairs_below(3.0, {"line": ("bg", "panel")}, STRONG) == []
 
 
 def test_edges_of_fields_and_parts_of_charts_reach_three_to_one():
-    assert pairs_below(3.0, SHAPE_ON) == []
+    assert pairs_below(3.0, SHAPE_ON, USUAL) == []
 
 
 def test_every_token_that_is_used_as_text_is_in_the_table():
