@@ -1,7 +1,142 @@
-"""Addresses of the console."""
+"""Addresses of the console: one list per noun."""
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from compaction.views import (
+    compact,
+    context,
+    cooldowns,
+    lineage,
+    overview,
+    raw,
+    run_stream,
+    runs,
+    sessions,
+    sign_in,
+    summaries,
+    task_state,
+    timeline,
+)
+
+session_urls: list[URLPattern] = [
+    path("sessions/", sessions.list_sessions, name="session-list"),
+]
+
+context_urls: list[URLPattern] = [
+    path("sessions/<str:session_id>/", context.show_context, name="session-context"),
+    path(
+        "sessions/<str:session_id>/messages/<int:position>/",
+        context.show_message,
+        name="session-message",
+    ),
+    path(
+        "sessions/<str:session_id>/cooldown/clear/",
+        cooldowns.clear,
+        name="cooldown-clear",
+    ),
+]
+
+compact_urls: list[URLPattern] = [
+    path("sessions/<str:session_id>/compact/", compact.compact, name="session-compact"),
+    path(
+        "sessions/<str:session_id>/compact/prompt/",
+        compact.show_prompt,
+        name="session-prompt",
+    ),
+]
+
+lineage_urls: list[URLPattern] = [
+    path(
+        "sessions/<str:session_id>/lineage/",
+        lineage.show_lineage,
+        name="session-lineage",
+    ),
+]
+
+raw_urls: list[URLPattern] = [
+    path("sessions/<str:session_id>/raw/", raw.show_raw, name="session-raw"),
+    path(
+        "sessions/<str:session_id>/raw/<int:position>/",
+        raw.show_raw_message,
+        name="session-raw-message",
+    ),
+    path("sessions/<str:session_id>/raw/export/", raw.export, name="session-export"),
+]
+
+run_urls: list[URLPattern] = [
+    path("runs/", runs.list_all_runs, name="run-list"),
+    path("runs/<uuid:run_id>/", runs.show_run, name="run"),
+    path("runs/<uuid:run_id>/progress/", runs.show_run_progress, name="run-progress"),
+    path("runs/<uuid:run_id>/events/", run_stream.stream_run, name="run-events"),
+    path("runs/<uuid:run_id>/cancel/", runs.stop_run, name="run-cancel"),
+]
+
+summary_urls: list[URLPattern] = [
+    path(
+        "sessions/<str:session_id>/summaries/",
+        summaries.show_summaries,
+        name="session-summaries",
+    ),
+    path(
+        "sessions/<str:session_id>/summaries/edit/",
+        summaries.change_summary,
+        name="session-summary-edit",
+    ),
+    path(
+        "sessions/<str:session_id>/summaries/restore/",
+        summaries.bring_back_summary,
+        name="session-summary-restore",
+    ),
+]
+
+task_state_urls: list[URLPattern] = [
+    path(
+        "sessions/<str:session_id>/task/",
+        task_state.show_task_state,
+        name="session-task",
+    ),
+    path(
+        "sessions/<str:session_id>/task/change/",
+        task_state.change_task_state,
+        name="session-task-change",
+    ),
+    path(
+        "sessions/<str:session_id>/task/restore/",
+        task_state.bring_back_task_state,
+        name="session-task-restore",
+    ),
+]
+
+timeline_urls: list[URLPattern] = [
+    path(
+        "sessions/<str:session_id>/timeline/",
+        timeline.show_timeline,
+        name="session-timeline",
+    ),
+]
+
+overview_urls: list[URLPattern] = [
+    path("", overview.show_overview, name="overview"),
+]
+
+sign_in_urls: list[URLPattern] = [
+    path("sign-in/", sign_in.ask_to_sign_in, name="sign-in"),
+    path("sign-in/<str:token>/", sign_in.use_link, name="sign-in-link"),
+    path("sign-out/", sign_in.sign_out, name="sign-out"),
+]
+
+urlpatterns: list[URLPattern] = [
+    *overview_urls,
+    *session_urls,
+    *context_urls,
+    *compact_urls,
+    *lineage_urls,
+    *raw_urls,
+    *summary_urls,
+    *task_state_urls,
+    *timeline_urls,
+    *run_urls,
+    *sign_in_urls,
+]

@@ -1,0 +1,34 @@
+"""What the navigation says beside its entries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils import timezone
+
+from compaction.models import Run
+from compaction.selectors.facets import count_facets
+from compaction.selectors.sessions import Filters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Navigation:
+    """Counts of the navigation; `alarm` when some conversation is stuck."""
+
+    overview: int
+    sessions: int
+    runs: int
+    alarm: bool
+
+
+def navigation_counts() -> Navigation:
+    """Count what needs an operator, conversations, and runs on their way."""
+    facets = count_facets(Filters(), timezone.now())
+    by_state = {facet.value: facet.count for facet in facets.states}
+    active = [Run.Status.QUEUED, Run.Status.IN_PROGRESS]
+    return Navigation(
+        overview=by_state.get("attention", 0),
+        sessions=facets.total,
+        runs=Run.objects.filter(status__in=active).count(),
+        alarm=bool(by_state.get("stuck")),
+    )

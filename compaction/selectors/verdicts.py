@@ -1,0 +1,78 @@
+"""Where a session stands, as one code: the worst thing that is true of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compaction.engine.plan import Plan, Verdict
+from compaction.models import Run
+from compaction.selectors.context import SessionHeader
+from compaction.selectors.plans import Picture
+from compaction.selectors.window import Window
+
+NEAR = 0.8
+"""Share of the threshold from which on a run is due soon."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A verdict on a session; tokens.
+
+    `code` is ended, empty, stuck, cooldown, failed, over, near or fine; `over` how far
+    over the threshold (negative: below), `stays` what no run can take away.
+    """
+
+    code: str
+    tone: str
+    over: int
+    stays: int
+
+    @property
+    def left(self) -> int:
+        """Tokens until the threshold is reached."""
+        return max(0, -self.over)
+
+
+_TONES = {
+    "ended": "off",
+    "empty": "off",
+    "stuck": "bad",
+    "cooldown": "warn",
+    "failed": "bad",
+    "over": "warn",
+    "near": "info",
+    "fine": "ok",
+}
+
+
+def standing_of(header: SessionHeader, picture: Picture, window: Window) -> Standing:
+    """Judge a session by its rows and its plan."""
+    over = window.tokens - picture.plan.threshold
+    code = _code(header, picture, over=over)
+    return Standing(code=code, tone=_TONES[code], over=over, stays=picture.plan.floor)
+
+
+def _code(header: SessionHeader, picture: Picture, *, over: int) -> str:
+    checks = (
+        (not header.is_tip, "ended"),
+        (not len(picture), "empty"),
+        (over >= 0 and _is_stuck(header, picture.plan), "stuck"),
+        (header.cooldown is not None, "cooldown"),
+        (_has_failed(header.last_run, header), "failed"),
+        (over >= 0, "over"),
+        (over >= (NEAR - 1) * picture.plan.threshold, "near"),
+    )
+    return next((code for is_true, code in checks if is_true), "fine")
+
+
+def _is_stuck(header: SessionHeader, plan: Plan) -> bool:
+    return plan.verdict is Verdict.STUCK or header.conversation.state == "stuck"
+
+
+def _has_failed(run: Run | None, header: SessionHeader) -> bool:
+    """True when the newest run was of this session as it is now, and it failed."""
+    if run is None or run.session_id != header.session.pk:
+        return False
+    if run.session_revision != header.session.revision:
+        return False
+    return run.status == Run.Status.FAILED or run.outcome == Run.Outcome.ABORTED

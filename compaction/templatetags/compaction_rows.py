@@ -1,0 +1,54 @@
+"""Rows of long lists, drawn once and kept while what they say stays the same.
+
+Rendering, not the database, is the cost of a list: a row is a pure function of a
+frozen value and the language, so its HTML is kept under that value.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Hashable
+from functools import lru_cache
+
+from django import template
+from django.template.context import Context
+from django.template.loader import get_template
+from django.urls import reverse
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
+
+from compaction.selectors.messages import MessageRow
+from compaction.selectors.sessions import Facts
+
+register = template.Library()
+
+# Stands for the page's nonce in rows that are kept. Nobody outside can know it, so
+# that no transcript can contain it.
+_NONCE = secrets.token_urlsafe(24)
+
+
+@lru_cache(maxsize=4_096)
+def _draw_session(facts: Facts, language: Hashable) -> SafeString:  # noqa: ARG001
+    drawn = get_template("compaction/sessions/_cells.html").render({"facts": facts})
+    return mark_safe(drawn)
+
+
+@lru_cache(maxsize=8_192)
+def _draw_message(row: MessageRow, url: str, language: Hashable) -> SafeString:  # noqa: ARG001
+    context = {"row": row, "url": url, "nonce": _NONCE}
+    return mark_safe(get_template("compaction/context/_message.html").render(context))
+
+
+@register.simple_tag
+def session_cells(facts: Facts) -> SafeString:
+    """Draw the cells of a conversation but the last, which tells the time."""
+    return _draw_session(facts, get_language())
+
+
+@register.simple_tag(takes_context=True)
+def message_row(context: Context, row: MessageRow) -> SafeString:
+    """Draw one message of the list of `session`."""
+    address = reverse("session-message", args=[context["session"].pk, row.position])
+    url = address + str(context.get("exact", ""))
+    drawn = _draw_message(row, url, get_language())
+    return mark_safe(drawn.replace(_NONCE, str(context["CSP_NONCE"])))

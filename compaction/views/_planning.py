@@ -1,0 +1,60 @@
+"""A session planned for a page: policy, situation, picture, estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compaction import wiring
+from compaction.engine.triggers import Trigger
+from compaction.models import Session
+from compaction.selectors.estimates import Estimate, Summariser, estimate_run
+from compaction.selectors.plans import Picture, picture_of
+from compaction.store import situation_of
+from compaction.store.policies import PolicyInForce, policy_in_force
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedPage:
+    """What a run by an operator would do at this moment; nothing is written."""
+
+    in_force: PolicyInForce
+    picture: Picture
+    estimate: Estimate
+
+
+def plan_page(
+    session: Session, values: Mapping[str, Any] | None = None, *, focus: str = ""
+) -> PlannedPage:
+    """Plan a session under its policy with some values changed.
+
+    A wrong value raises PolicyError. The plan is the one that a run queued at this
+    moment would apply: their digests are equal.
+    """
+    in_force = policy_in_force(session, values)
+    situation = situation_of(
+        session,
+        Trigger.MANUAL,
+        focus=focus,
+        summariser_window=wiring.summariser_window(),
+    )
+    picture = picture_of(session, in_force.policy, situation)
+    return PlannedPage(
+        in_force=in_force,
+        picture=picture,
+        estimate=estimate_run(picture.plan, current_summariser()),
+    )
+
+
+def current_summariser() -> Summariser:
+    """Return who would write the summary, and the prices if they are known."""
+    if not wiring.has_endpoint():
+        return Summariser(name="embedded", is_embedded=True)
+    prices = wiring.summariser_prices()
+    return Summariser(
+        name=wiring.summariser_name(),
+        is_embedded=False,
+        input_price=prices.input if prices else None,
+        output_price=prices.output if prices else None,
+    )

@@ -1,0 +1,3 @@
+"""Pages, asked for by people: operator, viewer, stranger."""
+
+from __future__ import annotations
