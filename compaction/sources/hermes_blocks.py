@@ -58,21 +58,21 @@ class _Block:
         return self.first_live is None or self.first_live >= batch_start
 
 
-def block_starts(rows: Sequence[Row], *, continues: bool = False) -> list[int]:
+def block_starts(rows: Sequence[Row], *, after: float | None = None) -> list[int]:
     """Return the index at which each list of the session begins, oldest first.
 
-    `continues` is true for the child of a rotation: its first list begins with copies
-    of its parent's messages.
+    `after` is given for the child of a rotation, whose first list begins with copies of
+    its parent's messages: the time of the parent's newest message, epoch seconds.
     """
     if not any(row.is_archived for row in rows):
         return [0]
-    return _with_live_start(rows, _walk(rows, continues=continues))
+    return _with_live_start(rows, _walk(rows, after))
 
 
-def _walk(rows: Sequence[Row], *, continues: bool) -> list[int]:
+def _walk(rows: Sequence[Row], after: float | None) -> list[int]:
     starts = [0]
-    block = _Block(0, awaits_summary=continues)
-    newest = float("-inf")
+    block = _Block(0, awaits_summary=after is not None)
+    newest = float("-inf") if after is None else after
     for index, row in enumerate(rows):
         is_fresh = row.stamp >= newest
         if _is_copy(rows, index, block):

@@ -7,12 +7,14 @@ selected by the names that are there.
 
 from __future__ import annotations
 
+import math
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from compaction.sources.fields import count, label
 from compaction.sources.hermes_rows import COLUMNS
 from compaction.sources.values import SourceError, SourceLimits
 
@@ -49,6 +51,9 @@ _USAGE_COLUMNS = (
     "estimated_cost_usd",
     "actual_cost_usd",
 )
+_STEPS = 1_000_000  # of SQLite's machine between two looks at the effort
+_STEPS_PER_BYTE = 20  # a real database needs about a quarter of one
+_FREE_STEPS = 100_000_000
 _NEEDED = {"sessions": {"id"}, "messages": {"id", "session_id", "role", "content"}}
 _REASONS = {
     sqlite3.SQLITE_BUSY: ("locked", "another program holds the database"),
@@ -62,6 +67,7 @@ _REASONS = {
     sqlite3.SQLITE_NOTADB: ("broken", "damaged: not a database"),
     sqlite3.SQLITE_CORRUPT: ("broken", "damaged database"),
     sqlite3.SQLITE_TOOBIG: ("too_large", "a value is larger than the limit"),
+    sqlite3.SQLITE_INTERRUPT: ("too_large", "reading it takes far too many steps"),
 }
 
 
@@ -82,6 +88,7 @@ class HermesDatabase:
     def __init__(self, path: Path, limits: SourceLimits) -> None:
         self.path = path
         self.limits = limits
+        self._steps_left = _FREE_STEPS
 
     def __enter__(self) -> HermesDatabase:
         with sqlite_errors(self.path):
@@ -92,12 +99,14 @@ class HermesDatabase:
         self._db.close()
 
     def _open(self) -> None:
+        self._steps_left += self.path.stat().st_size * _STEPS_PER_BYTE
         uri = f"{self.path.absolute().as_uri()}?mode=ro"
         self._db = sqlite3.connect(
             uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None
         )
         try:
             length = min(self.limits.line_bytes, 2**31 - 1)
+            self._db.set_progress_handler(self._spend, _STEPS)
             self._db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, length)
             for pragma in ("trusted_schema=OFF", "cell_size_check=ON", "query_only=ON"):
                 self._db.execute(f"PRAGMA {pragma}")
@@ -105,6 +114,11 @@ class HermesDatabase:
         except BaseException:
             self._db.close()
             raise
+
+    def _spend(self) -> bool:
+        """Count the effort; true ends the query (no index, or one made to hang us)."""
+        self._steps_left -= _STEPS
+        return self._steps_left < 0
 
     def _table_columns(self, table: str) -> frozenset[str]:
         """Return the columns of a real table (a view may hide anything)."""
@@ -130,7 +144,7 @@ class HermesDatabase:
             self._db.rollback()
 
     def sessions(self) -> list[dict[str, Any]]:
-        """Return all sessions without their (large) system prompts."""
+        """Return all sessions without their system prompts, NULL fields left out."""
         return self._select("sessions", _SESSION_COLUMNS, "ORDER BY id")
 
     def session(self, session_id: str) -> dict[str, Any]:
@@ -197,7 +211,10 @@ class HermesDatabase:
                 raise
             self._db.text_factory = _lenient_text
             rows = self._db.execute(query, values).fetchall()
-        return [dict(zip(present, row, strict=True)) for row in rows]
+        return [
+            {name: value for name, value in zip(present, row) if value is not None}  # noqa: B905
+            for row in rows
+        ]
 
 
 _TABLES = ("sessions", "messages", "session_model_usage", "state_meta")
@@ -213,4 +230,12 @@ def _lenient_text(raw: bytes) -> str:
 
 def usage_entry(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a usage row without its empty fields."""
-    return {key: value for key, value in row.items() if value not in (None, "", 0)}
+    entry = {key: _fact(value) for key, value in row.items()}
+    return {key: value for key, value in entry.items() if value not in ("", 0)}
+
+
+def _fact(value: object) -> object:
+    number = count(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return label(value) if number is None else number

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from compaction.engine.messages import Content, Kind, Message, Role, ToolCall
-from compaction.sources.fields import identifier, instant, label, text
+from compaction.sources.fields import identifier, instant, label, mapping, text
 from compaction.sources.json_input import decode
-from compaction.sources.openai_shape import call_dict
+from compaction.sources.openai_shape import arguments_text
 from compaction.sources.summary_markers import label_hermes
 from compaction.sources.values import SourceMessage
 
@@ -42,6 +42,7 @@ COLUMNS = (
 
 _ROLES = {role.value: role for role in Role}
 _TEXTS = ("finish_reason", "effect_disposition", "platform_message_id", "api_content")
+_CALL_KEYS = frozenset({"id", "type", "function"})
 _JSON_FIELDS = ("reasoning_details", "codex_reasoning_items", "codex_message_items")
 
 
@@ -136,20 +137,23 @@ def _calls(
         calls = decode(raw) if isinstance(raw, str) else raw
         if not isinstance(calls, list):
             raise ValueError("tool calls must be a list")
-        return tuple(_call(call_dict(call)) for call in calls)
+        return tuple(_call(call) for call in calls)
     except ValueError:
         notes["broken_tool_calls"] += 1
         extra["broken_tool_calls"] = raw if isinstance(raw, str) else repr(raw)[:2000]
         return ()
 
 
-def _call(tidy: Mapping[str, Any]) -> ToolCall:
-    function = tidy["function"]
+def _call(raw: object) -> ToolCall:
+    fields = mapping(raw)
+    if not fields:
+        raise ValueError("a tool call must be an object")
+    function = mapping(fields.get("function")) or fields
     return ToolCall(
-        id=tidy["id"],
-        name=function["name"],
-        arguments=function["arguments"],
-        extra={k: v for k, v in tidy.items() if k not in ("id", "type", "function")},
+        id=identifier(fields.get("id") or fields.get("call_id")),
+        name=label(function.get("name"), 128),
+        arguments=arguments_text(function.get("arguments")),
+        extra={key: fields[key] for key in fields if key not in _CALL_KEYS},
     )
 
 

@@ -25,6 +25,8 @@ from compaction.sources.values import (
 
 AGENT = "Hermes Agent"
 
+_NUMBERS = (int, float)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
@@ -40,10 +42,12 @@ def build_conversation(material: Material, *, source: str) -> SourceConversation
     """Rebuild the generations of a conversation; None when nobody said anything."""
     notes: Counter[str] = Counter()
     sessions: list[SourceSession] = []
+    newest: float | None = None
     pairs = zip(material.chain.sessions, material.rows, strict=True)
-    for position, (row, message_rows) in enumerate(pairs):
+    for row, message_rows in pairs:
         rows = [_row(raw, notes) for raw in message_rows]
-        sessions.extend(_generations(row, rows, is_child=position > 0))
+        sessions.extend(_generations(row, rows, after=newest))
+        newest = max((entry.stamp for entry in rows), default=newest or 0.0)
     if not any(session.messages for session in sessions):
         return None
     return _conversation(material, _linked(material, sessions), notes, source=source)
@@ -51,7 +55,7 @@ def build_conversation(material: Material, *, source: str) -> SourceConversation
 
 def _row(raw: Mapping[str, Any], notes: Counter[str]) -> Row:
     stamp = raw.get("timestamp")
-    is_number = isinstance(stamp, int | float) and abs(stamp) < 1e18
+    is_number = isinstance(stamp, _NUMBERS) and abs(stamp) < 1e18
     return Row(
         item=read_row(raw, notes),
         stamp=float(stamp) if is_number else 0.0,  # type: ignore[arg-type]
@@ -61,10 +65,10 @@ def _row(raw: Mapping[str, Any], notes: Counter[str]) -> Row:
 
 
 def _generations(
-    row: SessionRow, rows: Sequence[Row], *, is_child: bool
+    row: SessionRow, rows: Sequence[Row], *, after: float | None
 ) -> list[SourceSession]:
     """Split a session into its lists; the last one is as the session row says."""
-    starts = block_starts(rows, continues=is_child)
+    starts = block_starts(rows, after=after)
     blocks = [
         rows[start:stop]
         for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True)

@@ -1,0 +1,3 @@
+"""Tests of the readers of foreign logs."""
+
+from __future__ import annotations
