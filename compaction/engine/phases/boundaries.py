@@ -115,8 +115,21 @@ def _wanted_tail(
     wanted = outline.tail_from(int(budget * policy.tail_ceiling))
     if wanted <= head_end:  # all of it fits under the soft ceiling
         wanted = outline.tail_from(budget)
-    wanted = min(wanted, max(0, len(outline) - policy.min_tail))
+    wanted = min(wanted, _least_tail(outline, policy, budget=budget))
     return max(wanted, head_end)
+
+
+def _least_tail(outline: Outline, policy: CompactionPolicy, *, budget: int) -> int:
+    """Start of the fewest messages a tail has, whatever their size.
+
+    By the default rule one huge message among them is not protected for ever.
+    """
+    count = len(outline)
+    start = max(0, count - policy.min_tail)
+    huge = int(2 * policy.tail_ceiling * max(budget, policy.tail_budget))
+    if policy.cut_rule is CutRule.SAFE and outline.tokens_between(start, count) > huge:
+        return max(0, count - 1)
+    return start
 
 
 def _align_tail(
