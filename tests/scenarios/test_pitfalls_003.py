@@ -106,7 +106,7 @@ def test_3_the_articles_preset_always_speaks_as_assistant_where_it_may():
 @BOTH
 def test_4_what_cannot_shrink_is_stuck_at_once_and_calls_nobody(preset):
     model = ScriptedModel()
-    messages = [system(), user("d" * 100_000), assistant("I see."), user("Go on.")]
+    messages = [system("d" * 100_000), user(), assistant("I see."), user("Go on.")]
     situation = Situation(trigger=Trigger.PREFLIGHT)
 
     outcomes = [
