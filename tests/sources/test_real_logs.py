@@ -85,7 +85,8 @@ def test_every_message_agrees_with_the_converted_conversation(name: str):
 def _facts_of_ours(message: Any) -> tuple[Any, ...]:
     calls = [(c.id, c.name, _arguments(c.arguments)) for c in message.tool_calls]
     # the other program made text of pi's error notes, which no model ever said
-    said = _said(message.content) or _said(message.extra.get("error"))
+    note = "" if calls else _said(message.extra.get("error"))
+    said = _said(message.content) or note
     return message.role.value, said, calls, message.tool_call_id
 
 
