@@ -35,3 +35,8 @@ def as_operator(operator) -> Client:
 @pytest.fixture
 def as_stranger(stranger) -> Client:
     return signed_in(stranger)
+
+
+@pytest.fixture
+def as_admin(admin) -> Client:
+    return signed_in(admin)
