@@ -20,6 +20,7 @@ DATA_DIR = env.make_folder(
     Path(os.environ.get("HERMES_WEB_DATA") or BASE_DIR / "var").expanduser().resolve()
 )
 UPLOAD_DIR = DATA_DIR / "uploads"
+UPLOAD_BYTES = int(env.read_number("UPLOAD_MEGABYTES", 1_024) * 2**20)
 HERMES_HOME = Path(os.environ.get("HERMES_HOME") or "~/.hermes").expanduser()
 
 # tiktoken must find its rank files here and never ask the network for them.
@@ -125,17 +126,9 @@ STORAGES = {
 }
 
 # --- people ----------------------------------------------------------------
+# There are no passwords: one-time links are the only way in.
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "overview"
-AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
-]
 SESSION_COOKIE_NAME = "hermes_web_session"
 CSRF_COOKIE_NAME = "hermes_web_csrf"
 CSRF_COOKIE_HTTPONLY = True

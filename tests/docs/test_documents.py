@@ -47,11 +47,6 @@ def test_make_targets_that_documents_name_exist(document):
     assert named <= there
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "decisions").glob("0*.md")))
-def test_a_decision_fits_on_a_page(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 40
-
-
 def test_every_package_we_chose_has_its_reason():
     chosen = (ROOT / "requirements.in").read_text(encoding="utf-8")
     reasons = (ROOT / "docs/decisions/0002-dependencies.md").read_text(encoding="utf-8")
