@@ -17,10 +17,16 @@ from compaction.engine.policy import CompactionPolicy, SummaryRole, Template
 FOCUS_CHARS = 500
 
 
+class Slid(forms.IntegerField):
+    """A number with a slider beside it; `reach` is from, to and step of the slider."""
+
+    reach = (0, 100, 1)
+
+
 class CompactForm(forms.Form):
     """Numbers of the plan, and what the summary should give the most room."""
 
-    tail_budget = forms.IntegerField(
+    tail_budget = Slid(
         label=_("Tail, in tokens"),
         help_text=_("The newest messages that stay word for word."),
         min_value=1,
@@ -29,13 +35,13 @@ class CompactForm(forms.Form):
     min_tail = forms.IntegerField(
         label=_("Tail, at least this many messages"), min_value=0, max_value=10_000
     )
-    first = forms.IntegerField(
+    first = Slid(
         label=_("Head, messages after the system prompt"),
         help_text=_("The first messages that stay word for word."),
         min_value=0,
         max_value=10_000,
     )
-    summary_max = forms.IntegerField(
+    summary_max = Slid(
         label=_("Summary, at most in tokens"),
         min_value=200,
         max_value=100_000,
@@ -87,6 +93,20 @@ class CompactForm(forms.Form):
         # What an address does not name stays as it is in force.
         bound = None if data is None else {**initial, **_given(data)}
         super().__init__(bound, initial=initial, auto_id="compact-%s")
+        self._set_reaches(policy)
+
+    def _set_reaches(self, policy: CompactionPolicy) -> None:
+        """Let the sliders go as far as makes sense under this policy."""
+        reaches = {
+            "tail_budget": (500, max(1_000, policy.threshold_tokens), 500),
+            "first": (0, 20, 1),
+            "summary_max": (500, 20_000, 250),
+        }
+        for name, reach in reaches.items():
+            field = self.fields[name]
+            assert isinstance(field, Slid)
+            field.reach = reach
+            field.widget.attrs["data-pair"] = f"compact-{name}-range"
 
     def values(self) -> dict[str, Any]:
         """Return the policy values that differ from those in force; focus is none."""
@@ -108,6 +128,7 @@ class CompactForm(forms.Form):
     def note_policy_error(self, field: str, reason: str) -> None:
         """Put an error of the policy beside the field that can repair it."""
         names = {self._policy_name(name): name for name in self.fields}
+        names |= {"summary_min": "summary_max"}
         self.add_error(names.get(field), f"{field}: {reason}")
 
     def _policy_name(self, name: str) -> str:

@@ -26,7 +26,8 @@ from compaction.selectors.sessions import (
 )
 
 KEPT_SECONDS = 5
-MAX_VALUES = 12
+MAX_VALUES = 30
+SHOWN_AT_ONCE = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +47,32 @@ class Facets:
     sources: tuple[Facet, ...]
     models: tuple[Facet, ...]
     total: int
+
+    @property
+    def first_sources(self) -> tuple[Facet, ...]:
+        """The sources that are shown at once."""
+        return _first(self.sources)
+
+    @property
+    def more_sources(self) -> tuple[Facet, ...]:
+        """The sources that unfold."""
+        return tuple(f for f in self.sources if f not in self.first_sources)
+
+    @property
+    def first_models(self) -> tuple[Facet, ...]:
+        """The models that are shown at once."""
+        return _first(self.models)
+
+    @property
+    def more_models(self) -> tuple[Facet, ...]:
+        """The models that unfold."""
+        return tuple(f for f in self.models if f not in self.first_models)
+
+
+def _first(facets: tuple[Facet, ...]) -> tuple[Facet, ...]:
+    """The largest, and whichever is chosen."""
+    shown = facets[:SHOWN_AT_ONCE]
+    return shown + tuple(f for f in facets[SHOWN_AT_ONCE:] if f.is_chosen)
 
 
 def count_facets(filters: Filters, now: datetime) -> Facets:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.db.models.functions import Substr
@@ -16,6 +18,7 @@ from compaction.selectors.plans import Picture
 
 WINDOW_SIZE = 50
 PREVIEW_CHARS = 400
+CALLS_SHOWN = 4
 SHOWS = (
     *("all", "user", "assistant", "tool", "system"),
     *("pruned", "kept", "pinned", "dropped"),
@@ -37,6 +40,7 @@ class MessageRow:
     text: str
     chars: int
     calls: tuple[tuple[str, str], ...]
+    call_count: int
     tool_name: str
     images: int
     at: datetime | None
@@ -53,6 +57,11 @@ class MessageRow:
     def is_cut(self) -> bool:
         """True when there is more of it than the preview."""
         return self.chars > len(self.text) or bool(self.images)
+
+    @property
+    def more_calls(self) -> int:
+        """How many calls the list leaves out."""
+        return self.call_count - len(self.calls)
 
     @property
     def fate(self) -> str:
@@ -148,6 +157,7 @@ def _row_of(
         text=values["preview"],
         chars=values["chars"],
         calls=tuple(_calls(values["calls"])),
+        call_count=len(values["calls"]),
         tool_name=values["tool_name"],
         images=values["images"],
         at=values["at"],
@@ -163,7 +173,21 @@ def _row_of(
 
 
 def _calls(stored: Iterable[Sequence[str]]) -> Iterable[tuple[str, str]]:
-    return ((call[1], call[2]) for call in stored)
+    shown = islice(stored, CALLS_SHOWN)
+    return ((call[1], _write_arguments(call[2])) for call in shown)
+
+
+def _write_arguments(text: str) -> str:
+    """Write arguments as a call is read: path="a.py", limit=3; else as they came."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(value, dict):
+        return text
+    return ", ".join(
+        f"{name}={json.dumps(item, ensure_ascii=False)}" for name, item in value.items()
+    )
 
 
 def _after(entry: LedgerEntry, picture: Picture) -> int | None:

@@ -36,6 +36,12 @@ class RawMessage:
     is_clipped: bool
     is_sent: bool  # False for what was dropped or rewound
 
+    @property
+    def peek(self) -> str:
+        """Its beginning in one line, without the role, which stands beside it."""
+        line = " ".join(self.text[:400].split())
+        return line.partition(", ")[2].rstrip("} ") if ", " in line else line
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawWindow:

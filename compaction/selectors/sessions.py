@@ -89,8 +89,19 @@ class Facts:
     threshold: int
     fill: float
     parts: tuple[Part, ...]
-    last_error: str
+    last_error: str  # status, if there was one, and a code
     is_demo: bool
+
+    @property
+    def error_status(self) -> str:
+        """The HTTP status of the last error, empty when there was none."""
+        status = self.last_error.partition(" ")[0]
+        return status if status.isdecimal() else ""
+
+    @property
+    def error_code(self) -> str:
+        """The reason of the last error."""
+        return self.last_error.removeprefix(self.error_status).strip()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ frozen value and the language, so its HTML is kept under that value.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 
 from django import template
@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language
 
 from compaction.selectors.messages import MessageRow
+from compaction.selectors.search import Snippet
 from compaction.selectors.sessions import Facts
 
 register = template.Library()
@@ -28,9 +29,13 @@ _NONCE = secrets.token_urlsafe(24)
 
 
 @lru_cache(maxsize=4_096)
-def _draw_session(facts: Facts, language: Hashable) -> SafeString:  # noqa: ARG001
-    drawn = get_template("compaction/sessions/_cells.html").render({"facts": facts})
-    return mark_safe(drawn)
+def _draw_session(
+    facts: Facts,
+    snippet: Snippet | None,
+    language: Hashable,  # noqa: ARG001
+) -> SafeString:
+    context = {"facts": facts, "snippet": snippet}
+    return mark_safe(get_template("compaction/sessions/_cells.html").render(context))
 
 
 @lru_cache(maxsize=8_192)
@@ -40,9 +45,11 @@ def _draw_message(row: MessageRow, url: str, language: Hashable) -> SafeString: 
 
 
 @register.simple_tag
-def session_cells(facts: Facts) -> SafeString:
+def session_cells(
+    facts: Facts, snippets: Mapping[int, Snippet], conversation_id: int
+) -> SafeString:
     """Draw the cells of a conversation but the last, which tells the time."""
-    return _draw_session(facts, get_language())
+    return _draw_session(facts, snippets.get(conversation_id), get_language())
 
 
 @register.simple_tag(takes_context=True)

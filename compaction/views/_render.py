@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 
@@ -75,11 +75,11 @@ def permissions_of(request: HttpRequest) -> Mapping[str, bool]:
 
 def go_to(request: HttpRequest, url: str) -> HttpResponse:
     """Send the browser to a page; htmx follows a redirect silently, so it is told."""
+    response: HttpResponse
     if request.headers.get("HX-Request") == "true":
         response = HttpResponse(status=204)
         response["HX-Redirect"] = url
     else:
-        response = HttpResponse(status=303)
-        response["Location"] = url
+        response = HttpResponseRedirect(url, status=303)
     patch_vary_headers(response, _VARY)
     return response

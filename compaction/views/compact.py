@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_http_methods, require_safe
@@ -15,11 +14,13 @@ from compaction.engine.phases.prompts import PREVIOUS_PART, SummaryPrompt
 from compaction.engine.policy import PolicyError
 from compaction.forms.compact import CompactForm
 from compaction.models import Session
+from compaction.selectors.verdicts import standing_of
+from compaction.selectors.window import window_of
 from compaction.services.roles import Verb, can
 from compaction.services.runs import RunRequest
 from compaction.store import load_messages
 from compaction.store.policies import policy_in_force
-from compaction.views._access import allow
+from compaction.views._access import allow, operator_of
 from compaction.views._numbers import read_number
 from compaction.views._planning import PlannedPage, plan_page
 from compaction.views._render import page_or_fragment
@@ -42,9 +43,14 @@ def compact(request: HttpRequest, session_id: str) -> HttpResponseBase:
 def show_plan(request: HttpRequest, session: Session) -> HttpResponse:
     """Plan with the values of the address; htmx gets the plan without its form."""
     form, planned = plan_form(session, request.GET or None)
+    frame = session_frame(request, session, "compact")
+    picture = plan_page(session).picture
+    window = window_of(session, picture)
     context = {
-        **session_frame(request, session, "compact"),
+        **frame,
         **plan_context(form, planned),
+        "verdict": standing_of(frame["header"], picture, window),
+        "window": window,
     }
     return page_or_fragment(
         request,
@@ -138,7 +144,7 @@ def start_compaction(request: HttpRequest, session: Session) -> HttpResponseBase
         )
     asked = RunRequest(
         policy=planned.in_force.policy,
-        operator=request.user if isinstance(request.user, User) else None,
+        operator=operator_of(request),
         focus=form.chosen_focus,
         forced=is_forced,
         plan_hash=request.POST.get("plan") or None,

@@ -8,6 +8,7 @@ from django.views.decorators.http import require_safe
 
 from compaction.selectors.facets import count_facets
 from compaction.selectors.keyset import BadCursor, Cursor, read_cursor
+from compaction.selectors.search import Found, search_conversations, snippets_for
 from compaction.selectors.sessions import (
     DEFAULT_SORT,
     PAGE_SIZE,
@@ -30,16 +31,20 @@ def list_sessions(request: HttpRequest) -> HttpResponse:
     """Show one page of conversations; all that narrows it stands in the address."""
     now = timezone.now()
     sort = _sort_of(request.GET)
-    filters = _filters_of(request.GET)
+    found = _search(request.GET)
+    filters = _filters_of(request.GET, found)
     cursor, is_lost = _cursor_of(request.GET, sort)
+    page = list_page(filters, sort=sort, cursor=cursor, now=now)
     context = {
         "page": "sessions",
-        "list": list_page(filters, sort=sort, cursor=cursor, now=now),
+        "list": page,
+        "found": found,
+        "snippets": snippets_for(found, [row.pk for row in page.rows]) if found else {},
         "facets": count_facets(filters, now),
         "filters": filters,
         "sort": sort,
         "kept": {name: request.GET[name] for name in _KEPT if request.GET.get(name)},
-        "q": "",
+        "q": request.GET.get("q", "")[:200],
         "size": PAGE_SIZE,
         "is_lost": is_lost,
     }
@@ -56,9 +61,15 @@ def _sort_of(query: QueryDict) -> str:
     return sort if sort.removeprefix("-") in SORTS else DEFAULT_SORT
 
 
-def _filters_of(query: QueryDict) -> Filters:
+def _search(query: QueryDict) -> Found | None:
+    wanted = query.get("q", "").strip()
+    return search_conversations(wanted) if wanted else None
+
+
+def _filters_of(query: QueryDict, found: Found | None) -> Filters:
     state = query.get("state", "")
     return Filters(
+        ids=found.conversation_ids if found else None,
         state=state if state in STATES else "",
         source=_clean(query.get("source", "")),
         model=_clean(query.get("model", "")),

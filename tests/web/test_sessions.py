@@ -12,7 +12,14 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from compaction.models import Cooldown, Run
-from tests.web.rows import NOON, a_conversation, many_conversations, titles
+from tests.web.rows import (
+    NOON,
+    a_conversation,
+    a_session,
+    many_conversations,
+    titles,
+    user,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -242,7 +249,7 @@ def test_a_page_of_long_titles_stays_below_200_kilobytes(as_viewer):
 
 
 def test_hostile_titles_are_text(as_viewer):
-    a_conversation(title="<script>alert(1)</script>", last_error="a\u202eb")
+    a_conversation(title="<script>alert(1)</script>", agent="a\u202eb")
 
     page = as_viewer.get("/sessions/").content.decode()
 
@@ -272,3 +279,47 @@ def test_the_sorted_column_says_so(as_viewer):
     page = as_viewer.get("/sessions/?sort=-tokens").content.decode()
 
     assert 'aria-sort="descending"><a href="?sort=tokens"' in page
+
+
+def test_the_last_error_is_said_in_words(as_viewer):
+    a_conversation(last_error="429 rate_limit")
+
+    page = as_viewer.get("/sessions/").content.decode()
+
+    assert "<b>429</b> rate limited" in page
+
+
+# --- search ------------------------------------------------------------------
+def test_a_search_finds_titles_and_texts_and_shows_where(as_viewer):
+    a_conversation(title="Nightly parser report")
+    session = a_session([user("why does the parser <b>fail</b> here?")], title="other")
+    a_conversation(title="unrelated")
+
+    response = as_viewer.get("/sessions/?q=parser")
+
+    page = response.content.decode()
+    assert set(titles(response.context["list"].rows)) == {
+        "Nightly parser report",
+        "other",
+    }
+    assert "<mark>parser</mark> &lt;b&gt;fail" in page
+    assert f'href="/sessions/{session.pk}/?at=0#m-0"' in page
+
+
+def test_a_search_keeps_the_filters(as_viewer):
+    a_conversation(title="parser a", state="stuck")
+    a_conversation(title="parser b", state="idle")
+
+    response = as_viewer.get("/sessions/?q=parser&state=stuck")
+
+    assert titles(response.context["list"].rows) == ["parser a"]
+    assert '<input type="hidden" name="state" value="stuck">' in (
+        response.content.decode()
+    )
+
+
+@pytest.mark.parametrize("query", ['"', "* OR NEAR(", "\x00", "   ", "'; DROP", "％"])
+def test_nothing_that_is_typed_is_an_error(as_viewer, query):
+    a_conversation()
+
+    assert as_viewer.get("/sessions/", {"q": query}).status_code == 200
