@@ -49,12 +49,11 @@ def plan_page(
 
 def current_summariser() -> Summariser:
     """Return who would write the summary, and the prices if they are known."""
-    if not wiring.has_endpoint():
-        return Summariser(name="embedded", is_embedded=True)
-    prices = wiring.summariser_prices()
+    facts = wiring.describe_summariser()
+    prices = None if facts.is_embedded else wiring.summariser_prices()
     return Summariser(
-        name=wiring.summariser_name(),
-        is_embedded=False,
+        name=facts.name,
+        is_embedded=facts.is_embedded,
         input_price=prices.input if prices else None,
         output_price=prices.output if prices else None,
     )
