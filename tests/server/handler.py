@@ -47,7 +47,8 @@ class ScriptedHandler(BaseHTTPRequestHandler):
             self.owner.load(body)
             self._send_json(200, {"ok": True})
             return
-        answer = self.owner.record(self.path, dict(self.headers), body)
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        answer = self.owner.record(self.path, headers, body)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self._answer(answer, body)
 

@@ -34,7 +34,7 @@ Script = Answer | Callable[[Mapping[str, Any]], Answer]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """One request as it arrived."""
+    """One request as it arrived; the names of headers in lower case."""
 
     path: str
     headers: Mapping[str, str]

@@ -1,0 +1,70 @@
+"""How an endpoint wants to be asked; learnt from what it refuses.
+
+"OpenAI-compatible" servers differ in small things: some refuse `stream_options`, some
+refuse to stream, some want `max_completion_tokens`. A refusal that names one of these
+is no failure of the call: it is asked again at once, the other way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compaction.engine.llm import ChatRequest, ModelError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """The ways of asking that an endpoint understands."""
+
+    stream: bool = True
+    include_usage: bool = True
+    output_limit: str = "max_tokens"
+
+    def arguments(self, request: ChatRequest) -> dict[str, Any]:
+        """Return what to pass to the library for a request."""
+        asked: dict[str, Any] = {"messages": readable(list(request.messages))}
+        if request.tools:
+            asked["tools"] = readable(list(request.tools))
+        if request.max_tokens is not None:
+            asked[self.output_limit] = request.max_tokens
+        if self.stream:
+            asked["stream"] = True
+        if self.stream and self.include_usage:
+            asked["stream_options"] = {"include_usage": True}
+        return asked
+
+    def adapt(self, refusal: ModelError) -> Dialect | None:
+        """Return another way that may be understood; None when it is not about that."""
+        if refusal.status not in (400, 404, 415, 422, 501):
+            return None
+        said = f"{refusal.message} {refusal.body}".lower()
+        if self.include_usage and ("stream_options" in said or "include_usage" in said):
+            return replace(self, include_usage=False)
+        if self.output_limit == "max_tokens" and "max_completion_tokens" in said:
+            return replace(self, output_limit="max_completion_tokens")
+        if self.stream and "stream" in said:
+            return replace(self, stream=False)
+        return None
+
+
+def readable(value: Any) -> Any:
+    """Return JSON values whose texts can be sent: lone surrogates cannot (U+FFFD)."""
+    if isinstance(value, str):
+        return _readable_text(value)
+    if isinstance(value, Mapping):
+        return {readable(key): readable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [readable(item) for item in value]
+    return value
+
+
+def _readable_text(text: str) -> str:
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
