@@ -19,6 +19,7 @@ from compaction.engine.phases.completion_check import SummaryFault, check_comple
 from compaction.engine.phases.prompts import SummaryPrompt
 from compaction.engine.phases.redaction import redact
 from compaction.engine.phases.summary_text import bare_summary
+from compaction.engine.phases.thinking import strip_thinking
 from compaction.engine.policy import Template
 from compaction.engine.tokens import TokenCounter
 
@@ -104,7 +105,7 @@ def summarise_by_model(
     answers: list[Completion] = []
     for part in range(len(prompt.parts)):
         answers.append(_ask(prompt.request_messages(part, text), model, on_chunk))
-        text = bare_summary(redact(answers[-1].text))
+        text = bare_summary(redact(strip_thinking(answers[-1].text)))
     return SummaryResult(
         text=text,
         model=answers[-1].model or model.name,

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from compaction.engine.compactor import plan, summarise
 from compaction.engine.phases.thinking import strip_thinking
+from compaction.engine.policy import DEFAULT
+from compaction.engine.tokens import RoughCounter
+from tests.engine.builders import ScriptedModel, long_conversation
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,17 @@ def test_any_order_of_tags_leaves_only_parts_of_the_text(pieces: list[str]):
     for char in strip_thinking(text):
         at = text.find(char, at + 1)
         assert at >= 0
+
+
+def test_thinking_never_reaches_a_summary():
+    model = ScriptedModel(["<think>hm, the files</think>\n## Goal\nRead."])
+    messages = long_conversation()
+    policy = DEFAULT.evolve(threshold_cap=1_000, tail_tokens=200, prune_enough=None)
+    made = plan(messages, policy, RoughCounter())
+
+    summary = summarise(made, messages, model, counter=RoughCounter())
+
+    assert summary.text == "## Goal\nRead."
 
 
 @pytest.mark.parametrize("text", ["<think>", "</think>", "<think>\n", "<think "])
