@@ -5,7 +5,7 @@ Adapters translate their library's exceptions into `ModelError`; the engine clas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -29,7 +29,7 @@ class ChatRequest:
     `timeout` is in seconds for the whole answer.
     """
 
-    messages: tuple[Mapping[str, Any], ...]
+    messages: Sequence[Mapping[str, Any]]
     tools: tuple[Mapping[str, Any], ...] = ()
     max_tokens: int | None = None
     timeout: float = 120.0

@@ -15,7 +15,10 @@ from compaction.engine.task_state import (
     write_todos,
 )
 
-ITEMS = [{"id": 1, "subject": "read a"}, {"id": "b", "content": "read b"}]
+ITEMS: list[dict[str, object]] = [
+    {"id": 1, "subject": "read a"},
+    {"id": "b", "content": "read b"},
+]
 
 
 def test_writing_replaces_the_list():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from compaction.engine.messages import Kind
+from compaction.engine.messages import Kind, ToolCall
 from compaction.engine.validation import Fault, validate
-from tests.engine.builders import ToolCall, assistant, group, result, system, user
+from tests.engine.builders import assistant, group, result, system, user
 
 
 def faults(*messages):

@@ -160,7 +160,8 @@ _WINDOW = re.compile(
     r"最大长度|上下文长度|>)[^\d]{0,20}" + _NUMBER
 )
 _OUTPUT = re.compile(
-    r"(?:at most|<=|less than or equal to|max(?:imum)?[^\d]{0,30}) ?" + _NUMBER
+    r"(?:at most|<=|less than or equal to|(?:maximum|limit)[^\d:]{0,40}|"
+    r"range[^\d]{0,20}1,) ?" + _NUMBER
 )
 
 

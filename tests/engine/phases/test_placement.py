@@ -98,6 +98,7 @@ def test_a_system_message_of_parts_gets_the_note_as_a_part():
 
     (noted,) = add_system_note([parts])
 
+    assert isinstance(noted.content, tuple)
     assert noted.content[1]["text"] == SYSTEM_NOTE
 
 

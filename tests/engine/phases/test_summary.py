@@ -106,7 +106,7 @@ def test_usage_adds_up_over_calls():
 
 
 def test_streamed_text_is_passed_on():
-    chunks = []
+    chunks: list[str] = []
     messages = long_conversation()
     made = plan(messages, POLICY, COUNTER)
 
