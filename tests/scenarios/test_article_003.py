@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compaction.engine.compactor import compact, plan
-from compaction.engine.messages import Kind, Role
+from compaction.engine.messages import Kind, Message, Role
 from compaction.engine.phases.summary_text import SUMMARY_HEADINGS, SUMMARY_PREFIX
 from compaction.engine.plan import Outcome, Situation, Verdict, Why
 from compaction.engine.policy import TUTORIAL, Template
@@ -32,7 +32,7 @@ FILE = "a" * 48_000  # about 12,000 tokens
 AGENTS = ["config.py", "s05_context_compression.py", "s06_error_recovery.py"]
 
 
-def read_four_files() -> list:
+def read_four_files() -> list[Message]:
     """Four reads of 12,000 tokens: the fifth request would be over 50,000."""
     messages = [system("You read files."), user("读取 agents 目录下的所有文件")]
     for number in range(5):
