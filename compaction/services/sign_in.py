@@ -47,19 +47,47 @@ def issue_sign_in_token(user: User, *, now: datetime | None = None) -> str:
     return token
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A link that would sign `name` in until `expires_at`; looking uses nothing up."""
+
+    name: str
+    expires_at: datetime
+
+
+def look_up(token: str, *, now: datetime | None = None) -> Waiting | Refusal:
+    """Say whom a token would sign in, or why nobody; changes nothing."""
+    row = _find(token)
+    refusal = _refuse(row, now or timezone.now())
+    if row is None or refusal is not None:
+        return refusal or Refusal.UNKNOWN
+    return Waiting(name=row.user.get_username(), expires_at=row.expires_at)
+
+
 def redeem(token: str, *, now: datetime | None = None) -> Redeemed | Refusal:
     """Use a token up; of two that come at once exactly one is let in."""
     now = now or timezone.now()
+    row = _find(token)
+    refusal = _refuse(row, now)
+    if row is None or refusal is not None:
+        return refusal or Refusal.UNKNOWN
+    unused = SignInToken.objects.filter(pk=row.pk, used_at=None, expires_at__gt=now)
+    return Redeemed(user=row.user) if unused.update(used_at=now) else Refusal.USED
+
+
+def _find(token: str) -> SignInToken | None:
     found = SignInToken.objects.filter(token_hash=_hash(token))
-    row = found.select_related("user").first()
+    return found.select_related("user").first()
+
+
+def _refuse(row: SignInToken | None, now: datetime) -> Refusal | None:
     if row is None:
         return Refusal.UNKNOWN
     if not row.user.is_active:
         return Refusal.INACTIVE
-    if row.used_at is None and row.expires_at <= now:
-        return Refusal.EXPIRED
-    taken = found.filter(used_at=None, expires_at__gt=now).update(used_at=now)
-    return Redeemed(user=row.user) if taken else Refusal.USED
+    if row.used_at is not None:
+        return Refusal.USED
+    return Refusal.EXPIRED if row.expires_at <= now else None
 
 
 def _hash(token: str) -> str:

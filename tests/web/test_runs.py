@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from compaction.engine.phases.completion_check import SummaryFault
 from compaction.engine.plan import Why
 from compaction.engine.recovery.reasons import Reason
 from compaction.models import OperatorAction, Run, RunChunk
 from compaction.services.leases import GAVE_UP
+from tests.web.reading import HTMX, count_queries, text_of
 from tests.web.run_rows import (
     HOSTILE,
     a_cooldown,
@@ -26,15 +24,6 @@ from tests.web.run_rows import (
 )
 
 pytestmark = pytest.mark.django_db
-HTMX = {"HX-Request": "true", "HX-Request-Type": "partial"}
-
-
-def text_of(response) -> str:
-    """What a reader sees, on one line."""
-    body = re.sub(
-        r"<(script|style)\b.*?</\1>", " ", response.content.decode(), flags=re.S
-    )
-    return " ".join(re.sub(r"<[^>]+>", " ", body).split())
 
 
 def shown(client: Client, query: str = "") -> list[Run]:
@@ -108,19 +97,12 @@ class TestList:
         assert "HX-Request" in response["Vary"]
 
     def test_more_runs_cost_no_more_queries(self, as_viewer):
-        def count() -> int:
-            with CaptureQueriesContext(
-                connection,
-            ) as queries:
-                as_viewer.get("/runs/")
-            return len(queries)
-
         an_ended_run()
-        few = count()
+        few = count_queries(as_viewer, "/runs/")
         for _ in range(30):
             an_ended_run()
 
-        assert count() == few
+        assert count_queries(as_viewer, "/runs/") == few
 
 
 ENDED = [
