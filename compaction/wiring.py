@@ -12,6 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from compaction.adapters.tiktoken_counter import token_counter_for
 from compaction.engine.tokens import TokenCounter
+from compaction.sources import SourceLimits, find_hermes_homes
 
 EMBEDDED_WINDOW = 1_000_000
 """The embedded summariser reads messages one by one; tokens, for plans alone."""
@@ -30,6 +31,25 @@ def summariser_window() -> int:
 def has_endpoint() -> bool:
     """True when an operator named an endpoint; a key that lies around names none."""
     return bool(settings.SUMMARISER_BASE_URL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummariserFacts:
+    """Who writes summaries, for pages; `window` in tokens."""
+
+    name: str
+    window: int
+    is_embedded: bool
+
+
+def describe_summariser() -> SummariserFacts:
+    """Say who writes summaries, without asking or building anything."""
+    is_embedded = not has_endpoint()
+    return SummariserFacts(
+        name="" if is_embedded else settings.SUMMARISER_MODEL,
+        window=summariser_window(),
+        is_embedded=is_embedded,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +102,30 @@ def lease_limits() -> LeaseLimits:
         resend_seconds=min(5.0, lease),
         work_seconds=max(1_800.0, 10 * settings.SUMMARISER_TIMEOUT),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadLimits:
+    """Where uploaded files wait for a worker, and how large one may be in bytes."""
+
+    folder: Path
+    bytes: int
+
+
+def upload_limits() -> UploadLimits:
+    """Return the limits of uploads."""
+    return UploadLimits(folder=settings.UPLOAD_DIR, bytes=settings.UPLOAD_BYTES)
+
+
+def source_limits() -> SourceLimits:
+    """Return how much of a foreign file is read before it is refused."""
+    return SourceLimits()
+
+
+def hermes_homes() -> tuple[Path, ...]:
+    """Return the homes of a real Hermes Agent on this machine, unopened."""
+    environ = {"HERMES_HOME": str(settings.HERMES_HOME)}
+    return find_hermes_homes(environ, Path.home())
 
 
 def _api_key() -> str | None:
