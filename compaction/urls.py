@@ -8,11 +8,14 @@ from compaction.views import (
     compact,
     context,
     cooldowns,
+    imports,
     lineage,
     overview,
+    policies,
     raw,
     run_stream,
     runs,
+    session_policy,
     sessions,
     sign_in,
     summaries,
@@ -121,6 +124,28 @@ overview_urls: list[URLPattern] = [
     path("", overview.show_overview, name="overview"),
 ]
 
+policy_urls: list[URLPattern] = [
+    path("policies/", policies.list_policies, name="policy-list"),
+    path("policies/new/", policies.make_profile, name="policy-new"),
+    path("policies/profiles/<slug:name>/", policies.change_profile, name="policy-edit"),
+    path(
+        "policies/profiles/<slug:name>/delete/",
+        policies.remove_profile,
+        name="policy-delete",
+    ),
+    path(
+        "sessions/<str:session_id>/policy/",
+        session_policy.change_policy,
+        name="session-policy",
+    ),
+]
+
+import_urls: list[URLPattern] = [
+    path("import/", imports.import_files, name="import"),
+    path("import/home/", imports.import_home, name="import-home"),
+    path("import/<uuid:job_id>/cancel/", imports.stop_import, name="import-cancel"),
+]
+
 sign_in_urls: list[URLPattern] = [
     path("sign-in/", sign_in.ask_to_sign_in, name="sign-in"),
     path("sign-in/<str:token>/", sign_in.use_link, name="sign-in-link"),
@@ -138,5 +163,7 @@ urlpatterns: list[URLPattern] = [
     *task_state_urls,
     *timeline_urls,
     *run_urls,
+    *policy_urls,
+    *import_urls,
     *sign_in_urls,
 ]
