@@ -17,7 +17,8 @@ from typing import NamedTuple
 from compaction.engine.messages import Kind
 from compaction.sources.values import SourceMessage
 
-_BATCH_STEP = 5e-6  # seconds; rows of one insertion are 1e-6 apart
+_STEP = 1e-6  # seconds between rows of one insertion that have no time of their own
+_BATCH_STEP = 5e-6  # what floating point may make of a step
 
 
 class Row(NamedTuple):
@@ -47,13 +48,16 @@ class _Block:
 
     start: int
     awaits_summary: bool  # it began with copies, its own summary is still to come
-    has_summary: bool = False
+    inserted_at: float | None = None  # when its first row was written, if known
     first_live: int | None = None  # first row that is no copy and no summary
     seen: set[tuple[object, ...]] = field(default_factory=set)
 
-    def takes_summary(self, batch_start: int) -> bool:
+    def takes_summary(self, index: int, stamp: float, batch_start: int) -> bool:
         """Say whether a fresh summary still belongs to this list."""
-        if not self.awaits_summary or self.has_summary:
+        if self.inserted_at is not None:
+            written = self.inserted_at + (index - self.start) * _STEP
+            return stamp - written <= _BATCH_STEP
+        if not self.awaits_summary:
             return False
         return self.first_live is None or self.first_live >= batch_start
 
@@ -73,21 +77,24 @@ def _walk(rows: Sequence[Row], after: float | None) -> list[int]:
     starts = [0]
     block = _Block(0, awaits_summary=after is not None)
     newest = float("-inf") if after is None else after
+    ever: set[tuple[object, ...]] = set()
     for index, row in enumerate(rows):
-        is_fresh = row.stamp >= newest
+        is_new = row.identity not in ever
         if _is_copy(rows, index, block):
             block = _Block(index, awaits_summary=True)
             starts.append(index)
-        elif is_fresh and row.is_summary:
+        elif is_new and row.is_summary and row.stamp >= newest:
             first = _batch_start(rows, index, block.start)
-            if first > block.start and not block.takes_summary(first):
+            is_own = block.takes_summary(index, row.stamp, first)
+            if first > block.start and not is_own:
                 block = _Block(first, awaits_summary=False)
                 block.seen.update(row.identity for row in rows[first:index])
                 starts.append(first)
-            block.has_summary = True
-        elif is_fresh and block.first_live is None:
+            block.inserted_at = row.stamp - (index - block.start) * _STEP
+        elif is_new and row.stamp > newest and block.first_live is None:
             block.first_live = index
         block.seen.add(row.identity)
+        ever.add(row.identity)
         newest = max(newest, row.stamp)
     return starts
 

@@ -76,6 +76,7 @@ def _generations(
     whole = _session(row)
     found: list[SourceSession] = []
     began = whole.started_at
+    before: Sequence[Row] = ()
     for number, block in enumerate(blocks, start=1):
         is_last = number == len(blocks)
         ended = whole.ended_at if is_last else _newest(block)
@@ -88,11 +89,11 @@ def _generations(
                 ended_at=ended,
                 end_reason=whole.end_reason if is_last else "compression",
                 messages=tuple(entry.item for entry in block),
-                summary=_running_summary(block),
+                summary=_running_summary(block, before),
                 cooldown=whole.cooldown if is_last else None,
             )
         )
-        began = ended
+        began, before = ended, block
     return found
 
 
@@ -126,16 +127,28 @@ def _newest(block: Sequence[Row]) -> datetime | None:
     return max(times, default=None)
 
 
-def _running_summary(block: Sequence[Row]) -> str:
-    """The newest summary of a list: an older one may have been kept in its head."""
-    found = [(entry.stamp, i) for i, entry in enumerate(block) if entry.is_summary]
-    if not found:
-        return ""
-    message = block[max(found)[1]].item.message
-    if message.carried_summary is not None:
-        return message.carried_summary
-    carried = hermes_summary(message.content)
-    return carried.summary if carried else message.text
+def _summaries(block: Sequence[Row]) -> list[tuple[float, str]]:
+    """Return the bare text of every summary in a list, with its time."""
+    found = []
+    for entry in block:
+        message = entry.item.message
+        if message.carried_summary is not None:
+            found.append((entry.stamp, message.carried_summary))
+        elif entry.is_summary:
+            carried = hermes_summary(message.content)
+            found.append((entry.stamp, carried.summary if carried else message.text))
+    return found
+
+
+def _running_summary(block: Sequence[Row], before: Sequence[Row]) -> str:
+    """The newest summary of a list: an older one may have been kept beside it.
+
+    One that the list before had already is older, whatever its time says.
+    """
+    known = {text for _, text in _summaries(before)}
+    found = _summaries(block)
+    newest = [entry for entry in found if entry[1] not in known] or found
+    return max(newest, key=lambda entry: entry[0])[1] if newest else ""
 
 
 def _linked(
