@@ -41,11 +41,12 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stretch:
-    """All messages of one region: how many, and their tokens."""
+    """All messages of one region; `saved` tokens are freed by shortening there."""
 
     region: str
     count: int
     tokens: int
+    saved: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +127,7 @@ def draw_picture(
         plan=plan,
         ledger=ledger,
         ruler=lay_out_ruler(items, max_bars=MAX_BARS),
-        stretches=_stretches(ledger),
+        stretches=_stretches(counted, ledger),
         shown=_sort_out(counted, ledger),
         spent=_add_up(counted, ledger),
     )
@@ -157,14 +158,22 @@ def _groups(outline: Outline) -> dict[int, int]:
     }
 
 
-def _stretches(ledger: Iterable[LedgerEntry]) -> tuple[Stretch, ...]:
+def _stretches(outline: Outline, ledger: Iterable[LedgerEntry]) -> tuple[Stretch, ...]:
     counts = dict.fromkeys(Region, 0)
     tokens = dict.fromkeys(Region, 0)
+    saved = dict.fromkeys(Region, 0)
     for entry in ledger:
         counts[entry.region] += 1
         tokens[entry.region] += entry.tokens
+        if entry.pruned:
+            saved[entry.region] += outline[entry.position].saving
     return tuple(
-        Stretch(region=region.value, count=counts[region], tokens=tokens[region])
+        Stretch(
+            region=region.value,
+            count=counts[region],
+            tokens=tokens[region],
+            saved=saved[region],
+        )
         for region in Region
         if counts[region]
     )

@@ -18,7 +18,7 @@ NEAR = 0.8
 class Standing:
     """A verdict on a session; tokens.
 
-    `code` is ended, empty, stuck, cooldown, failed, over, near or fine; `over` how far
+    `code` is empty, stuck, cooldown, failed, over, near or fine; `over` how far
     over the threshold (negative: below), `stays` what no run can take away.
     """
 
@@ -34,7 +34,6 @@ class Standing:
 
 
 _TONES = {
-    "ended": "off",
     "empty": "off",
     "stuck": "bad",
     "cooldown": "warn",
@@ -46,7 +45,7 @@ _TONES = {
 
 
 def standing_of(header: SessionHeader, picture: Picture, window: Window) -> Standing:
-    """Judge a session by its rows and its plan."""
+    """Judge a living session by its rows and its plan."""
     over = window.tokens - picture.plan.threshold
     code = _code(header, picture, over=over)
     return Standing(code=code, tone=_TONES[code], over=over, stays=picture.plan.floor)
@@ -54,7 +53,6 @@ def standing_of(header: SessionHeader, picture: Picture, window: Window) -> Stan
 
 def _code(header: SessionHeader, picture: Picture, *, over: int) -> str:
     checks = (
-        (not header.is_tip, "ended"),
         (not len(picture), "empty"),
         (over >= 0 and _is_stuck(header, picture.plan), "stuck"),
         (header.cooldown is not None, "cooldown"),
