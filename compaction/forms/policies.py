@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext, gettext_lazy as _
 
 from compaction.engine.policy import DEFAULT, PRESETS, CompactionPolicy, PolicyError
-from compaction.forms.policy_fields import FIELDS, GROUPS, FieldGroup, FieldText
+from compaction.forms.policy_fields import FIELDS, GROUPS, FieldText
 from compaction.models import PolicyProfile
 from compaction.services.policies import PolicyChoice, ProfileDraft
 
@@ -39,6 +40,17 @@ _REASONS = {
 """The engine's reasons as sentences; an unknown one is shown as it is."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownGroup:
+    """Values that belong together, as a form shows them; `own` are filled in."""
+
+    name: str
+    label: Any
+    fields: Sequence[forms.BoundField]
+    own: int
+    is_open: bool
+
+
 class PolicyValuesForm(forms.Form):
     """One field for each value of a policy; an empty one is taken from below.
 
@@ -58,10 +70,19 @@ class PolicyValuesForm(forms.Form):
             if (value := self.cleaned_data.get(name, "").strip()) != ""
         }
 
-    def groups(self) -> Iterator[tuple[FieldGroup, list[forms.BoundField]]]:
+    def groups(self) -> Iterator[ShownGroup]:
         """Yield the groups with their fields, for the template."""
         for group in GROUPS:
-            yield group, [self[field.name] for field in group.fields]
+            fields = [self[field.name] for field in group.fields]
+            own = sum(bool(field.value()) for field in fields)
+            is_wrong = any(field.errors for field in fields)
+            yield ShownGroup(
+                name=group.name,
+                label=group.label,
+                fields=fields,
+                own=own,
+                is_open=bool(own) or is_wrong,
+            )
 
     def refuse(self, error: PolicyError) -> None:
         """Put the engine's refusal beside the field that it is about."""
@@ -72,15 +93,15 @@ class PolicyValuesForm(forms.Form):
 def _field(text: FieldText, below: Any) -> forms.Field:
     inherited = show_value(text, below)
     if text.unit in ("choice", "flag"):
-        taken = gettext("as below: %(value)s") % {"value": inherited}
+        taken = gettext("%(value)s (inherited)") % {"value": inherited}
         words = _flag_words() if text.unit == "flag" else (text.choices or {})
         choices = [("", taken), *((str(k), w) for k, w in words.items())]
         return forms.ChoiceField(
             label=text.label, help_text=text.help, choices=choices, required=False
         )
-    hint = gettext("or “none”") if text.may_be_none else ""
+    hint = gettext("“none” switches it off.") if text.may_be_none else ""
     return forms.CharField(
-        label=f"{text.label} ({unit_word(text.unit)})" if text.unit else text.label,
+        label=_with_unit(text),
         help_text=" ".join(filter(None, (str(text.help), hint))),
         max_length=32,
         required=False,
@@ -88,6 +109,11 @@ def _field(text: FieldText, below: Any) -> forms.Field:
             attrs={"placeholder": inherited, "inputmode": "decimal"}
         ),
     )
+
+
+def _with_unit(text: FieldText) -> str:
+    unit = unit_word(text.unit)
+    return f"{text.label} ({unit})" if unit else str(text.label)
 
 
 def _flag_words() -> Mapping[str, Any]:
@@ -98,11 +124,9 @@ def unit_word(unit: str) -> str:
     """Return the name of a unit."""
     words = {
         "ratio": gettext("0 … 1"),
-        "factor": gettext("factor"),
         "tokens": gettext("tokens"),
         "chars": gettext("characters"),
         "messages": gettext("messages"),
-        "results": gettext("results"),
         "runs": gettext("runs"),
         "turns": gettext("turns"),
     }

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 class FieldText:
     """One value of a policy in words.
 
-    `unit` is ratio, tokens, chars, messages, results, runs, turns, flag or choice;
-    `may_be_none`: the word "none" switches the rule off; `choices` are the words of
-    an enumeration.
+    `unit` is ratio, factor, count, tokens, chars, messages, runs, turns, flag or
+    choice; `may_be_none`: the word "none" switches the rule off; `choices` are the
+    words of an enumeration.
     """
 
     name: str
@@ -71,7 +71,7 @@ WHEN = FieldGroup(
         ),
         FieldText(
             name="message_gate",
-            label=_("More messages than"),
+            label=_("Needs more than"),
             help=_("A run before a request also needs more messages than this."),
             unit="messages",
             may_be_none=True,
@@ -161,7 +161,7 @@ PRUNE = FieldGroup(
         FieldText(
             name="prune_keep_newest",
             label=_("Newest results left whole"),
-            unit="results",
+            unit="count",
         ),
         FieldText(
             name="prune_args_chars",
@@ -243,7 +243,7 @@ OUTCOME = FieldGroup(
             choices=ON_FAILURE,
         ),
         FieldText(name="warn_from", label=_("Warn from compaction"), unit="runs"),
-        FieldText(name="loop_runs", label=_("A loop is this many runs"), unit="runs"),
+        FieldText(name="loop_runs", label=_("A loop is at least"), unit="runs"),
         FieldText(name="loop_turns", label=_("within"), unit="turns"),
     ),
 )

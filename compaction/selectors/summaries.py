@@ -52,6 +52,11 @@ class Comparison:
     sections: tuple[ComparedSection, ...]
     counts: Mapping[str, int]
 
+    @property
+    def is_equal(self) -> bool:
+        """True when both say the same under the same headings."""
+        return not any(count for name, count in self.counts.items() if name != "kept")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryPage:

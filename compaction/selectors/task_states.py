@@ -26,7 +26,7 @@ class TaskPage:
     tokens: int | None
     history: tuple[TaskVersion, ...]
     open: int
-    done: int
+    all: int
 
 
 def task_page(conversation: Conversation, draft: TaskState | None = None) -> TaskPage:
@@ -40,5 +40,5 @@ def task_page(conversation: Conversation, draft: TaskState | None = None) -> Tas
         tokens=(newest.tokens or 0) if is_saved else None,
         history=tuple(task_history(conversation)),
         open=len(shown.open_todos),
-        done=len(shown.todos) - len(shown.open_todos),
+        all=len(shown.todos),
     )

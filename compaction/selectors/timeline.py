@@ -102,8 +102,18 @@ def _cooldowns(scope: Scope) -> QuerySet[Any]:
     return Cooldown.objects.filter(conversation_id=scope.conversation_id)
 
 
+def _cooldowns_over(scope: Scope) -> QuerySet[Any]:
+    """Cooldowns that nobody cleared: an operator's act tells of itself."""
+    return _cooldowns(scope).exclude(cleared_why="operator")
+
+
+_TOLD_ELSEWHERE = ("compact", "force_compact", "edit_summary", "restore_summary")
+"""Acts whose run or summary tells who did it, and more."""
+
+
 def _acts(scope: Scope) -> QuerySet[Any]:
-    rows = OperatorAction.objects.defer("before", "after", "seal", "previous_seal")
+    rows = OperatorAction.objects.exclude(verb__in=_TOLD_ELSEWHERE)
+    rows = rows.defer("before", "after", "seal", "previous_seal")
     if scope.session_id:
         here = Q(session_id=scope.session_id) | Q(session=None)
         return rows.filter(here, conversation_id=scope.conversation_id)
@@ -127,7 +137,7 @@ _SOURCES: Sequence[_Source] = (
     _Source("run", "run", Run, _runs, "told_at"),
     _Source("error", "error", RecoveryEvent, _errors, "at"),
     _Source("cooldown", "cooldown", Cooldown, _cooldowns, "started_at"),
-    _Source("cooldown", "cooldown_over", Cooldown, _cooldowns, "cleared_at"),
+    _Source("cooldown", "cooldown_over", Cooldown, _cooldowns_over, "cleared_at"),
     _Source("operator", "act", OperatorAction, _acts, "at"),
     _Source("session", "session_end", Session, _sessions, "ended_at"),
     _Source("session", "session_start", Session, _sessions, "started_at"),

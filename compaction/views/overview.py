@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from compaction import wiring
+from compaction.selectors.navigation import navigation_counts
 from compaction.selectors.overview import overview
 from compaction.selectors.runs import active_runs, latest_runs
 from compaction.selectors.savings import recent_savings
@@ -28,6 +29,7 @@ def show_overview(request: HttpRequest) -> HttpResponse:
     context = {
         "page": "overview",
         "overview": overview(now),
+        "attention": navigation_counts().overview,
         "running": active_runs(_RUNNING),
         "latest": latest_runs(_LATEST),
         "savings": savings,

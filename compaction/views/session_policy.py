@@ -117,7 +117,7 @@ def _show(
         "origins": [(group, list(_origins(group, in_force))) for group in GROUPS],
         "room": room_in(session, in_force.policy),
         "can_edit": can(request.user, Verb.SET_POLICY),
-        "changed": _changed(in_force),
+        "set_values": _set_values(in_force),
     }
     return page_or_fragment(
         request,
@@ -137,5 +137,7 @@ def _origins(group: FieldGroup, in_force: PolicyInForce) -> Iterator[Origin]:
         )
 
 
-def _changed(in_force: PolicyInForce) -> Sequence[str]:
-    return [name for name, source in in_force.sources.items() if source != "window"]
+def _set_values(in_force: PolicyInForce) -> Sequence[Origin]:
+    """What the profile or the conversation set; the window is shown apart."""
+    every = (row for group in GROUPS for row in _origins(group, in_force))
+    return [row for row in every if row.source != "preset"]

@@ -58,7 +58,6 @@ def test_all_that_happened_is_told_newest_first(as_viewer, operator):
         "429 rate limited",
         "slow down",
         "Cooldown of 5 min",
-        "an operator cleared it",
         "olaf cleared the cooldown",
         "urgent",
         "edited by olaf",
