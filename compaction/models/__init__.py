@@ -13,6 +13,7 @@ from compaction.models.session import Session
 from compaction.models.summary import Summary
 from compaction.models.task_state import TaskState, TaskStateVersion, Todo
 from compaction.models.token_cache import TokenCountCache
+from compaction.models.worker_sign import WorkerSign
 
 __all__ = [
     "AuditHead",
@@ -32,4 +33,5 @@ __all__ = [
     "TaskStateVersion",
     "Todo",
     "TokenCountCache",
+    "WorkerSign",
 ]

@@ -14,7 +14,13 @@ from datetime import datetime, timedelta
 from django.db.models import Count, F, Min, Q, QuerySet
 
 from compaction.engine.policy import DEFAULT
-from compaction.models import Conversation, Cooldown, ImportJob, Run
+from compaction.models import (
+    Conversation,
+    Cooldown,
+    ImportJob,
+    Run,
+    WorkerSign,
+)
 from compaction.selectors.runs import ACTIVE
 
 NEAR = 0.8
@@ -22,6 +28,9 @@ NEAR = 0.8
 
 WAITS_LONG = timedelta(seconds=30)
 """A run that nobody has taken for so long points to a missing worker."""
+
+SILENT_FOR = timedelta(seconds=60)
+"""A worker that has not swept for so long is not there, or hangs."""
 
 DAY = timedelta(days=1)
 WEEK = timedelta(days=7)
@@ -70,6 +79,7 @@ def overview(now: datetime) -> Overview:
         _cooldowns(now),
         _repeated(),
         _failed_runs(now),
+        _worker(now),
         _queue(now),
         _leases(now),
         _failed_imports(now),
@@ -158,6 +168,17 @@ def _failed_runs(now: datetime) -> Check:
         count=outcomes.total(),
         reasons=tuple(reasons.most_common(SAMPLES)),
         query="outcome=aborted" if mostly_aborted else "status=failed",
+    )
+
+
+def _worker(now: datetime) -> Check:
+    """Whether a worker was heard of: it sweeps every few seconds."""
+    sign = WorkerSign.objects.filter(pk=WorkerSign.ONLY).first()
+    is_fresh = sign is not None and now - sign.at <= SILENT_FOR
+    return Check(
+        code="worker",
+        tone="ok" if is_fresh else "bad",
+        moment=sign.at if sign else None,
     )
 
 

@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from compaction.models import ImportJob
+from compaction.models import ImportJob, WorkerSign
 from compaction.selectors.overview import overview
+from compaction.services.sweeping import sweep
 from tests.web.reading import HTMX, count_queries, text_of
 from tests.web.rows import a_conversation
 from tests.web.run_rows import (
@@ -21,6 +22,12 @@ from tests.web.run_rows import (
 )
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def worker_sign() -> WorkerSign:
+    """A worker that was heard of just now."""
+    return WorkerSign.objects.create(pk=WorkerSign.ONLY, at=timezone.now())
 
 
 def tone_of(code: str) -> str:
@@ -130,6 +137,26 @@ def test_a_run_whose_worker_went_silent_is_seen():
     run.save()
 
     assert tone_of("leases") == "warn"
+
+
+def test_a_silent_worker_is_an_alarm_that_says_how_to_start_one(as_viewer, worker_sign):
+    a_conversation()
+    assert tone_of("worker") == "ok"
+
+    worker_sign.at = timezone.now() - timedelta(minutes=2)
+    worker_sign.save()
+
+    assert tone_of("worker") == "bad"
+    assert "celery --app hermes_web worker" in text_of(as_viewer.get("/"))
+
+
+def test_a_sweep_is_a_sign_of_life(worker_sign):
+    worker_sign.delete()
+    assert tone_of("worker") == "bad"
+
+    sweep()
+
+    assert tone_of("worker") == "ok"
 
 
 def test_a_failed_import_is_named(as_viewer):
