@@ -137,7 +137,8 @@ def _part(item: object) -> Mapping[str, Any]:
 
 def is_image(part: Mapping[str, Any]) -> bool:
     """True for a picture, whichever provider's part type it uses."""
-    return part.get("type") in IMAGE_PART_TYPES
+    kind = part.get("type")
+    return isinstance(kind, str) and kind in IMAGE_PART_TYPES  # logs may hold a list
 
 
 def text_of(content: object) -> str:

@@ -24,6 +24,7 @@ from compaction.sources.claude_records import (
 from compaction.sources.conversations import (
     chain,
     generation_id,
+    opening_id,
     session_of,
     single,
     title_of,
@@ -66,6 +67,7 @@ def read(sample: Sample) -> Iterator[SourceConversation]:
 
 
 def _main(log: Log, notes: tuple[str, ...]) -> SourceConversation:
+    log.session_id = log.session_id or _opening(log.generations[0].sent)
     sessions = chain(
         _session(generation, log, number)
         for number, generation in enumerate(log.generations, start=1)
@@ -87,6 +89,11 @@ def _main(log: Log, notes: tuple[str, ...]) -> SourceConversation:
         notes=notes,
         meta=_meta(log.generations[0].sent),
     )
+
+
+def _opening(records: Sequence[Record]) -> str:
+    """Name a log whose records carry no session id by how it begins."""
+    return opening_id(render(records, set()))
 
 
 def _session(generation: Generation, log: Log, number: int) -> SourceSession:

@@ -147,13 +147,13 @@ class HermesDatabase:
         """Return all sessions without their system prompts, NULL fields left out."""
         return self._select("sessions", _SESSION_COLUMNS, "ORDER BY id")
 
-    def session(self, session_id: str) -> dict[str, Any]:
+    def session(self, session_id: object) -> dict[str, Any]:
         """Return one session with its system prompt, as it is now."""
         columns = (*_SESSION_COLUMNS, "system_prompt")
         rows = self._select("sessions", columns, "WHERE id = ?", (session_id,))
         return rows[0] if rows else {"id": session_id}
 
-    def messages(self, session_id: str) -> list[dict[str, Any]]:
+    def messages(self, session_id: object) -> list[dict[str, Any]]:
         """Return the rows of one session in the order in which they were written.
 
         By id, never by timestamp: copies keep their old timestamps.
@@ -166,7 +166,7 @@ class HermesDatabase:
             raise SourceError(str(self.path), "too_large", detail)
         return rows
 
-    def newest_message(self, session_id: str) -> float:
+    def newest_message(self, session_id: object) -> float:
         """Return the timestamp of a session's newest message (0.0 without any)."""
         if "timestamp" not in self._columns["messages"]:
             return 0.0
@@ -174,12 +174,12 @@ class HermesDatabase:
         found = self._db.execute(query, (session_id,)).fetchone()[0]
         return float(found) if isinstance(found, int | float) else 0.0
 
-    def usage(self, session_id: str) -> list[dict[str, Any]]:
+    def usage(self, session_id: object) -> list[dict[str, Any]]:
         """Return what a session spent, per model and task."""
         where = "WHERE session_id = ?"
         return self._select("session_model_usage", _USAGE_COLUMNS, where, (session_id,))
 
-    def goal(self, session_id: str) -> object:
+    def goal(self, session_id: object) -> object:
         """Return the stored JSON of a session's goal."""
         where = "WHERE key = ?"
         rows = self._select("state_meta", ("value",), where, (f"goal:{session_id}",))

@@ -65,12 +65,13 @@ def _sessions_of(document: object) -> list[Any]:
 
 
 def _as_session(raw: object, sample: Sample, line: int | None = None) -> dict[str, Any]:
-    if _is_session(raw):
-        return dict(mapping(raw))
-    if not _is_snapshot(raw):
-        raise sample.failure("not a Hermes session", line=line)
     fields = dict(mapping(raw))
-    fields["id"] = f"snapshot:{identifier(fields['session_id'])}"
+    named = identifier(fields.get("id") or fields.get("session_id"))
+    if not named or not (_is_session(raw) or _is_snapshot(raw)):
+        raise sample.failure("not a Hermes session with an id", line=line)
+    if _is_session(raw) and identifier(fields["id"]):
+        return fields
+    fields["id"] = f"snapshot:{named}"
     fields["started_at"] = fields["session_start"]
     fields["source"] = fields.get("platform")
     return fields

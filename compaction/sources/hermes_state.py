@@ -32,7 +32,7 @@ def read(sample: Sample) -> Iterator[SourceConversation]:
     path = sample.path
     with HermesDatabase(path, sample.limits) as database:
         with sqlite_errors(path):
-            chains = build_chains(database.sessions(), database.newest_message)
+            chains = _chains(sample, database)
         for chain in chains:
             with sqlite_errors(path):
                 material = _collect(database, chain)
@@ -41,8 +41,16 @@ def read(sample: Sample) -> Iterator[SourceConversation]:
                 yield conversation
 
 
+def _chains(sample: Sample, database: HermesDatabase) -> list[Chain]:
+    rows = database.sessions()
+    if not all(session_id(row) for row in rows):
+        raise sample.failure("a session without an id")
+    stored = {session_id(row): row["id"] for row in rows}
+    return build_chains(rows, lambda sid: database.newest_message(stored[sid]))
+
+
 def _collect(database: HermesDatabase, chain: Chain) -> Material:
-    ids = [session_id(row) for row in chain.sessions]
+    ids = [row["id"] for row in chain.sessions]
     with database.transaction():
         current = Chain(
             sessions=tuple(database.session(sid) for sid in ids),
@@ -61,7 +69,7 @@ def summarise(sample: Sample) -> FileFacts:
     path = sample.path
     with HermesDatabase(path, sample.limits) as database, sqlite_errors(path):
         _, messages = database.counts()
-        chains = build_chains(database.sessions(), database.newest_message)
+        chains = _chains(sample, database)
     return FileFacts(
         format=FORMAT, size=sample.size, conversations=len(chains), messages=messages
     )

@@ -62,7 +62,7 @@ def matches(sample: Sample) -> bool:
     if not sample.records:
         return False
     header = sample.records[0]
-    is_header = header.get("type") == "session" and isinstance(header.get("id"), str)
+    is_header = header.get("type") == "session" and text(header.get("id")) != ""
     return is_header and {"cwd", "timestamp"} <= header.keys()
 
 

@@ -616,19 +616,29 @@ def test_text_that_is_not_utf8_is_read_with_marks(home: HermesHome):
 def test_values_of_any_type_are_read(home: HermesHome):
     session = home.session(title=b"\xff\x00", model=1.5)
     home.write(session, asks("x"))
-    home.db.execute(
-        "UPDATE messages SET content = 5, timestamp = 'noon', active = NULL"
-        if _allows_null(home)
-        else "UPDATE messages SET content = X'6869', timestamp = 'noon'"
-    )
+    home.db.execute("UPDATE messages SET content = X'6869', timestamp = 'noon'")
     conversation = read_one(home.path)
-    assert conversation.sessions[0].messages[0].at is None
-    assert not conversation.sessions[0].messages[0].inactive
+    (entry,) = conversation.sessions[0].messages
+    assert (entry.message.content, entry.at, entry.inactive) == ("hi", None, False)
+    assert conversation.notes == ("binary_content:1",)
+    assert conversation.model == "1.5"
 
 
-def _allows_null(home: HermesHome) -> bool:
-    info = home.db.execute("PRAGMA table_info(messages)").fetchall()
-    return not any(row[1] == "active" and row[3] for row in info)
+def test_a_session_without_an_id_is_refused(home: HermesHome):
+    home.write(home.session(""), asks("x"))
+    with pytest.raises(SourceError) as caught:
+        read_all(home.path)
+    assert caught.value.reason == "broken"
+
+
+def test_an_id_longer_than_a_column_is_shortened_and_its_rows_are_found(
+    home: HermesHome,
+):
+    session = home.session("s" * 900)
+    home.write(session, asks("x"))
+    conversation = read_one(home.path)
+    assert len(conversation.external_id) == 200
+    assert texts_of(conversation.sessions[0]) == ["x"]
 
 
 def test_reading_changes_no_byte_of_the_database(home: HermesHome):

@@ -93,7 +93,7 @@ def test_a_summary_merged_into_parts_leaves_the_other_parts():
 )
 def test_what_is_no_summary_stays_plain(content: object):
     assert hermes_summary(content) is None
-    message = Message(role=Role.USER, content=content)  # type: ignore[arg-type]
+    message = Message(role=Role.USER, content=content)
     assert label_hermes(message) is message
 
 
