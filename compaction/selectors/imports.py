@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -47,7 +48,7 @@ def recent_imports() -> ImportPage:
     return ImportPage(jobs=tuple(rows[:RECENT]))
 
 
-def find_import(job_id: object) -> ImportJob | None:
+def find_import(job_id: uuid.UUID) -> ImportJob | None:
     """Return an import, or None."""
     return ImportJob.objects.filter(pk=job_id).first()
 

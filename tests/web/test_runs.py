@@ -212,15 +212,18 @@ class TestOne:
         assert asks(active)
         assert not asks(ended)
 
-    def test_without_scripts_the_page_renews_itself_until_the_end(self, as_viewer):
+    def test_without_scripts_there_is_a_link_to_look_again_until_the_end(
+        self, as_viewer
+    ):
         active, ended = a_run(), an_ended_run()
 
-        def renews(run: Run) -> bool:
+        def offers(run: Run) -> bool:
             page = as_viewer.get(f"/runs/{run.pk}/").content.decode()
-            return 'http-equiv="refresh"' in page
+            link = f'<noscript><a class="button" href="/runs/{run.pk}/">Reload</a>'
+            return link in page
 
-        assert renews(active)
-        assert not renews(ended)
+        assert offers(active)
+        assert not offers(ended)
 
 
 class TestCancel:
