@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, IntegerField, Model, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce
+from django.db import connection
+from django.db.models import Exists, Model, OuterRef
 
 from compaction.models import (
     Conversation,
@@ -16,6 +17,7 @@ from compaction.models import (
     Run,
     Session,
     Summary,
+    TaskState,
     Todo,
 )
 from compaction.store import is_copy
@@ -35,8 +37,16 @@ class TabCounts:
     summaries: int
     todos: int
     todos_done: int
-    events: int
+    runs: int
+    faults: int
+    cooldowns: int
+    actions: int
     sessions: int
+
+    @property
+    def events(self) -> int:
+        """What the Timeline holds."""
+        return self.runs + self.faults + self.cooldowns + self.actions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +55,7 @@ class SessionHeader:
 
     `is_tip` is False for a generation that was compacted or undone; `state` is the
     word of its state (in_progress, stuck, cooldown, over_threshold, idle, ended);
-    `last_run` the newest run that ended; `is_copy`: the agent's own one is elsewhere.
+    `is_copy`: the agent's own conversation is elsewhere.
     """
 
     session: Session
@@ -55,17 +65,35 @@ class SessionHeader:
     state: str
     cooldown: Cooldown | None
     active_run: Run | None
-    last_run: Run | None
     counts: TabCounts
+
+
+_CONTINUING: dict[str, Any] = {
+    "undone": False,
+    "link__in": [Session.Link.COMPACTION, Session.Link.IN_PLACE],
+}
+
+# Built once: every page of a session asks it, and building costs more than asking.
+_SESSIONS = (
+    Session.objects.select_related("conversation__profile")
+    .defer(*_HEAVY)
+    .annotate(
+        goes_on=Exists(Session.objects.filter(parent=OuterRef("pk"), **_CONTINUING))
+    )
+)
 
 
 def find_session(session_id: str) -> Session | None:
     """Return a session with its conversation, without what is large; or None."""
-    found = Session.objects.select_related("conversation__profile", "conversation__tip")
-    light = found.defer(
-        *_HEAVY, "conversation__tip__system_prompt", "conversation__tip__tools"
-    )
-    return light.filter(pk=session_id).first()
+    return _SESSIONS.filter(pk=session_id).first()
+
+
+def has_continuation(session: Session) -> bool:
+    """True when the session was compacted: it goes on in a child."""
+    known = getattr(session, "goes_on", None)  # find_session has asked already
+    if known is not None:
+        return bool(known)
+    return Session.objects.filter(parent=session, **_CONTINUING).exists()
 
 
 def living_tip_of(session: Session) -> Session:
@@ -74,9 +102,7 @@ def living_tip_of(session: Session) -> Session:
     Branches have tips of their own. One query, whatever the length of the chain.
     """
     sessions = Session.objects.filter(conversation=session.conversation_id)
-    links = sessions.filter(undone=False, link__in=_CONTINUES).values_list(
-        "parent_id", "pk"
-    )
+    links = sessions.filter(**_CONTINUING).values_list("parent_id", "pk")
     following = {parent: pk for parent, pk in links if parent}
     here = session.pk
     while here in following:
@@ -84,21 +110,13 @@ def living_tip_of(session: Session) -> Session:
     return session if here == session.pk else Session.objects.get(pk=here)
 
 
-_CONTINUES = (Session.Link.COMPACTION, Session.Link.IN_PLACE)
-
-
-def has_continuation(session: Session) -> bool:
-    """True when the session was compacted: it goes on in a child."""
-    children = Session.objects.filter(parent=session, undone=False)
-    return children.filter(link__in=_CONTINUES).exists()
-
-
 def session_header(session: Session, now: datetime) -> SessionHeader:
-    """Return what the head of every page of a session says; six queries."""
+    """Return what the head of every page of a session says; at most three queries."""
     conversation = session.conversation
+    counts = _count_tabs(conversation)
     is_tip = not session.undone and not has_continuation(session)
-    active = _active_run(session)
-    cooldown = _cooldown(conversation, now)
+    active = _active_run(session) if counts.runs else None
+    cooldown = _cooldown(conversation, now) if counts.cooldowns else None
     return SessionHeader(
         session=session,
         conversation=conversation,
@@ -107,20 +125,15 @@ def session_header(session: Session, now: datetime) -> SessionHeader:
         state=_state_of(session, is_tip=is_tip, active=active, cooldown=cooldown),
         cooldown=cooldown,
         active_run=active,
-        last_run=_last_run(conversation),
-        counts=_count_tabs(conversation),
+        counts=counts,
     )
 
 
+_RUNS = Run.objects.filter(status__in=_ACTIVE).defer(*_LARGE_OF_RUN)
+
+
 def _active_run(session: Session) -> Run | None:
-    runs = Run.objects.filter(session=session, status__in=_ACTIVE)
-    return runs.defer(*_LARGE_OF_RUN).first()
-
-
-def _last_run(conversation: Conversation) -> Run | None:
-    runs = Run.objects.filter(session__conversation=conversation)
-    ended = runs.filter(finished_at__isnull=False).defer(*_LARGE_OF_RUN)
-    return ended.order_by("-queued_at", "-pk").first()
+    return _RUNS.filter(session=session).first()
 
 
 def _cooldown(conversation: Conversation, now: datetime) -> Cooldown | None:
@@ -142,36 +155,40 @@ def _state_of(
 
 
 def _count_tabs(conversation: Conversation) -> TabCounts:
-    """Count everything in one query."""
-    by_session = "session__conversation"
-    ended = Q(status__in=[Todo.Status.COMPLETED, Todo.Status.CANCELLED])
-    counts = {
-        "summaries": _count(Summary, by_session),
-        "todos_all": _count(Todo, "task_state__conversation"),
-        "todos_done": _count(Todo, "task_state__conversation", ended),
-        "runs_all": _count(Run, by_session),
-        "faults": _count(RecoveryEvent, by_session),
-        "rungs": _count(Cooldown, "conversation"),
-        "acts": _count(OperatorAction, "conversation"),
-        "generations": _count(Session, "conversation"),
-    }
-    row = (
-        Conversation.objects.filter(pk=conversation.pk)
-        .annotate(**counts)
-        .values(*counts)
-        .get()
-    )
-    return TabCounts(
-        summaries=row["summaries"],
-        todos=row["todos_all"],
-        todos_done=row["todos_done"],
-        events=sum(row[name] for name in ("runs_all", "faults", "rungs", "acts")),
-        sessions=row["generations"],
+    """Count everything in one query, written out: the ORM takes longer to write it."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COUNTS, [conversation.pk] * _COUNTS.count("%s"))
+        counts = dict(zip(_COUNTED, cursor.fetchone(), strict=True))
+    return TabCounts(**counts)
+
+
+def _table(model: type[Model]) -> str:
+    return connection.ops.quote_name(model._meta.db_table)
+
+
+def _by_session(model: type[Model]) -> str:
+    return (
+        f"(SELECT COUNT(*) FROM {_table(model)} x JOIN {_table(Session)} s "
+        "ON s.id = x.session_id WHERE s.conversation_id = %s)"
     )
 
 
-def _count(model: type[Model], path: str, only: Q | None = None) -> Coalesce:
-    """Count the rows that lead to the outer conversation by `path`."""
-    rows = model._default_manager.filter(only or Q(), **{path: OuterRef("pk")})
-    counted = rows.order_by().values(path).annotate(rows=Count("pk")).values("rows")
-    return Coalesce(Subquery(counted), 0, output_field=IntegerField())
+def _by_conversation(model: type[Model]) -> str:
+    return f"(SELECT COUNT(*) FROM {_table(model)} WHERE conversation_id = %s)"
+
+
+_TODOS = (
+    f"(SELECT COUNT(*) FROM {_table(Todo)} x JOIN {_table(TaskState)} s "
+    "ON s.id = x.task_state_id WHERE s.conversation_id = %s"
+)
+_COUNTED = {
+    "summaries": _by_session(Summary),
+    "todos": f"{_TODOS})",
+    "todos_done": f"{_TODOS} AND x.status IN ('completed', 'cancelled'))",
+    "runs": _by_session(Run),
+    "faults": _by_session(RecoveryEvent),
+    "cooldowns": _by_conversation(Cooldown),
+    "actions": _by_conversation(OperatorAction),
+    "sessions": _by_conversation(Session),
+}
+_COUNTS = "SELECT " + ", ".join(_COUNTED.values())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
 from compaction.models import Conversation, Cooldown, RecoveryEvent, Run
+from compaction.selectors.context import SessionHeader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,23 +20,32 @@ class LastEvent:
     cooldown: Cooldown | None = None
 
 
-def last_events(conversation: Conversation, count: int) -> tuple[LastEvent, ...]:
-    """Return the newest events, newest first; three queries."""
+def last_events(
+    header: SessionHeader, runs: Iterable[Run], count: int
+) -> tuple[LastEvent, ...]:
+    """Return the newest events, `runs` among them, newest first; two queries."""
+    counts, conversation = header.counts, header.conversation
     found = [
-        *_runs(conversation, count),
-        *_faults(conversation, count),
-        *_cooldowns(conversation, count),
+        *(LastEvent(at=run.finished_at or run.queued_at, run=run) for run in runs),
+        *(_faults(conversation, count) if counts.faults else ()),
+        *(_cooldowns(conversation, count) if counts.cooldowns else ()),
     ]
     found.sort(key=lambda event: event.at, reverse=True)
     return tuple(found[:count])
 
 
-def _runs(conversation: Conversation, count: int) -> Iterator[LastEvent]:
-    runs = Run.objects.filter(
-        session__conversation=conversation, finished_at__isnull=False
-    ).defer("ledger", "findings", "prompt", "policy", "usage")
-    for run in runs.order_by("-queued_at", "-pk")[:count]:
-        yield LastEvent(at=run.finished_at or run.queued_at, run=run)
+_ENDED = (
+    Run.objects.filter(finished_at__isnull=False)
+    .defer("ledger", "findings", "prompt", "policy", "usage")
+    .order_by("-queued_at", "-pk")
+)
+
+
+def ended_runs(header: SessionHeader, count: int) -> list[Run]:
+    """Return the newest runs that ended, without their large parts."""
+    if not header.counts.runs:
+        return []
+    return list(_ENDED.filter(session__conversation=header.conversation)[:count])
 
 
 def _faults(conversation: Conversation, count: int) -> Iterator[LastEvent]:

@@ -41,8 +41,9 @@ class Facet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facets:
-    """All facets; `total` is how many rows the filters leave."""
+    """All facets; `total` is how many rows the filters leave, `mark` names them all."""
 
+    mark: str
     states: tuple[Facet, ...]
     sources: tuple[Facet, ...]
     models: tuple[Facet, ...]
@@ -81,23 +82,32 @@ def count_facets(filters: Filters, now: datetime) -> Facets:
     kept = cache.get(key)
     if isinstance(kept, Facets):
         return kept
-    facets = Facets(
-        states=_states(filters, now),
-        sources=_values("source", filters, now),
-        models=_values("model", filters, now),
-        total=conversations(filters, now).count(),
-    )
+    facets = _count(filters, now)
     cache.set(key, facets, KEPT_SECONDS)
     return facets
 
 
+def _count(filters: Filters, now: datetime) -> Facets:
+    states = _states(filters, now)
+    sources = _values("source", filters, now)
+    models = _values("model", filters, now)
+    return Facets(
+        mark=_digest((states, sources, models)),
+        states=states,
+        sources=sources,
+        models=models,
+        total=conversations(filters, now).count(),
+    )
+
+
+def _digest(value: object) -> str:
+    raw = repr(value).encode("utf-8", "surrogatepass")
+    return blake2b(raw, digest_size=16).hexdigest()
+
+
 def _key(filters: Filters) -> str:
-    by_time = Conversation.objects.order_by("-active_at", "-pk")
-    by_id = Conversation.objects.order_by("-pk")
-    newest = by_time.values_list("pk", "active_at").first()
-    last = by_id.values_list("pk", flat=True).first()
-    raw = repr((newest, last, filters)).encode("utf-8", "surrogatepass")
-    return f"facets:{blake2b(raw, digest_size=16).hexdigest()}"
+    newest = Conversation.objects.order_by("-pk").values_list("pk", flat=True).first()
+    return f"facets:{_digest((newest, filters))}"
 
 
 def _states(filters: Filters, now: datetime) -> tuple[Facet, ...]:

@@ -133,13 +133,16 @@ _COLUMNS = (
     *("pinned", "inactive", "tokens"),
 )
 
+# Built once: building a query costs more than asking it.
+_ROWS = Message.objects.order_by("position").values(
+    *_COLUMNS, preview=Substr("text", 1, PREVIEW_CHARS)
+)
+
 
 def _read_rows(
     session: Session, picture: Picture, wanted: Sequence[int]
 ) -> tuple[MessageRow, ...]:
-    rows = Message.objects.filter(session=session, position__in=wanted)
-    preview = Substr("text", 1, PREVIEW_CHARS)
-    found = rows.order_by("position").values(*_COLUMNS, preview=preview)
+    found = _ROWS.filter(session=session, position__in=wanted)
     return tuple(
         _row_of(values, picture.ledger[values["position"]], picture)
         for values in found

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.core.cache import cache
 from django.utils import timezone
 
 from compaction.models import Run
-from compaction.selectors.facets import count_facets
+from compaction.selectors.facets import KEPT_SECONDS, count_facets
 from compaction.selectors.sessions import Filters
 
 
@@ -22,7 +23,22 @@ class Navigation:
 
 
 def navigation_counts() -> Navigation:
-    """Count what needs an operator, conversations, and runs on their way."""
+    """Count what needs an operator, conversations, and runs on their way.
+
+    Kept for some seconds: every page asks.
+    """
+    kept = cache.get(_KEY)
+    if isinstance(kept, Navigation):
+        return kept
+    counted = _count()
+    cache.set(_KEY, counted, KEPT_SECONDS)
+    return counted
+
+
+_KEY = "navigation"
+
+
+def _count() -> Navigation:
     facets = count_facets(Filters(), timezone.now())
     by_state = {facet.value: facet.count for facet in facets.states}
     active = [Run.Status.QUEUED, Run.Status.IN_PROGRESS]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import pairwise
 
 from compaction.charts.ruler import Ruler, lay_out_ruler
@@ -53,10 +54,11 @@ class Stretch:
 class Picture:
     """A planned session: what every page draws from numbers.
 
-    `outline` is counted by the policy's own rule, as the plan is; `ledger` has one
-    entry for each message.
+    `mark` names it: equal marks are equal pictures. `outline` is counted by the
+    policy's own rule, as the plan is; `ledger` has one entry for each message.
     """
 
+    mark: str
     outline: Outline
     plan: Plan
     ledger: Sequence[LedgerEntry]
@@ -99,9 +101,13 @@ def picture_of(
 ) -> Picture:
     """Plan a session and lay out what pages show of the plan; reads only numbers."""
     key = (_key(session), policy, situation)
-    return _pictures.get(
-        key, lambda: draw_picture(outline_of(session), policy, situation)
-    )
+    return _pictures.get(key, lambda: _draw(session, policy, situation))
+
+
+def _draw(session: Session, policy: CompactionPolicy, situation: Situation) -> Picture:
+    raw = repr((_key(session), policy, situation)).encode("utf-8", "surrogatepass")
+    mark = blake2b(raw, digest_size=16).hexdigest()
+    return draw_picture(outline_of(session), policy, situation, mark=mark)
 
 
 def forget_plans() -> None:
@@ -115,7 +121,7 @@ def _key(session: Session) -> Hashable:
 
 
 def draw_picture(
-    outline: Outline, policy: CompactionPolicy, situation: Situation
+    outline: Outline, policy: CompactionPolicy, situation: Situation, *, mark: str
 ) -> Picture:
     """Plan an outline and lay it out; pure."""
     counted = recount(outline, policy)
@@ -123,6 +129,7 @@ def draw_picture(
     ledger = ledger_of(plan, counted)
     items = list(_measure(counted, ledger))
     return Picture(
+        mark=mark,
         outline=counted,
         plan=plan,
         ledger=ledger,

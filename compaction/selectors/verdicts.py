@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compaction.engine.plan import Plan, Verdict
-from compaction.models import Run
+from compaction.models import Run, Session
 from compaction.selectors.context import SessionHeader
 from compaction.selectors.plans import Picture
 from compaction.selectors.window import Window
@@ -44,19 +44,23 @@ _TONES = {
 }
 
 
-def standing_of(header: SessionHeader, picture: Picture, window: Window) -> Standing:
-    """Judge a living session by its rows and its plan."""
+def standing_of(
+    header: SessionHeader, picture: Picture, window: Window, last_run: Run | None
+) -> Standing:
+    """Judge a living session by its rows, its plan and its newest run that ended."""
     over = window.tokens - picture.plan.threshold
-    code = _code(header, picture, over=over)
+    code = _code(header, picture, last_run, over=over)
     return Standing(code=code, tone=_TONES[code], over=over, stays=picture.plan.floor)
 
 
-def _code(header: SessionHeader, picture: Picture, *, over: int) -> str:
+def _code(
+    header: SessionHeader, picture: Picture, last_run: Run | None, *, over: int
+) -> str:
     checks = (
         (not len(picture), "empty"),
         (over >= 0 and _is_stuck(header, picture.plan), "stuck"),
         (header.cooldown is not None, "cooldown"),
-        (_has_failed(header.last_run, header), "failed"),
+        (_has_failed(last_run, header.session), "failed"),
         (over >= 0, "over"),
         (over >= (NEAR - 1) * picture.plan.threshold, "near"),
     )
@@ -67,10 +71,8 @@ def _is_stuck(header: SessionHeader, plan: Plan) -> bool:
     return plan.verdict is Verdict.STUCK or header.conversation.state == "stuck"
 
 
-def _has_failed(run: Run | None, header: SessionHeader) -> bool:
-    """True when the newest run was of this session as it is now, and it failed."""
-    if run is None or run.session_id != header.session.pk:
-        return False
-    if run.session_revision != header.session.revision:
+def _has_failed(run: Run | None, session: Session) -> bool:
+    """True when the newest run was of the session as it is now, and it failed."""
+    if run is None or run.session_revision != session.revision:
         return False
     return run.status == Run.Status.FAILED or run.outcome == Run.Outcome.ABORTED

@@ -7,7 +7,7 @@ frozen value and the language, so its HTML is kept under that value.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 
 from django import template
@@ -53,9 +53,12 @@ def session_cells(
 
 
 @register.simple_tag(takes_context=True)
-def message_row(context: Context, row: MessageRow) -> SafeString:
-    """Draw one message of the list of `session`."""
-    address = reverse("session-message", args=[context["session"].pk, row.position])
-    url = address + str(context.get("exact", ""))
-    drawn = _draw_message(row, url, get_language())
+def message_rows(context: Context, rows: Sequence[MessageRow]) -> SafeString:
+    """Draw messages of the list of `session`, one after another."""
+    place = reverse("session-context", args=[context["session"].pk])
+    exact, language = str(context.get("exact", "")), get_language()
+    drawn = "".join(
+        _draw_message(row, f"{place}messages/{row.position}/{exact}", language)
+        for row in rows
+    )
     return mark_safe(drawn.replace(_NONCE, str(context["CSP_NONCE"])))

@@ -19,6 +19,7 @@ from django.utils import timezone
 from compaction.models import Session
 from compaction.selectors.context import (
     find_session,
+    has_continuation,
     living_tip_of,
     session_header,
 )
@@ -42,10 +43,9 @@ def with_session(view: SessionView[P]) -> IdView:
         session = find_session(session_id)
         if session is None:
             raise Http404
-        if request.method in ("GET", "HEAD") and not is_exact(request):
-            tip = living_tip_of(session)
-            if tip.pk != session.pk:
-                return _lead_to(request, tip, session)
+        is_read = request.method in ("GET", "HEAD")
+        if is_read and not is_exact(request) and has_continuation(session):
+            return _lead_to(request, living_tip_of(session), session)
         return view(request, session, *args, **kwargs)
 
     return opened

@@ -14,6 +14,7 @@ from compaction.engine.phases.prompts import PREVIOUS_PART, SummaryPrompt
 from compaction.engine.policy import PolicyError
 from compaction.forms.compact import CompactForm
 from compaction.models import Session
+from compaction.selectors.events import ended_runs
 from compaction.selectors.verdicts import standing_of
 from compaction.selectors.window import window_of
 from compaction.services.roles import Verb, can
@@ -46,10 +47,13 @@ def show_plan(request: HttpRequest, session: Session) -> HttpResponse:
     frame = session_frame(request, session, "compact")
     picture = plan_page(session).picture
     window = window_of(session, picture)
+    runs = ended_runs(frame["header"], 1)
+    last_run = next((run for run in runs if run.session_id == session.pk), None)
     context = {
         **frame,
         **plan_context(form, planned),
-        "verdict": standing_of(frame["header"], picture, window),
+        "verdict": standing_of(frame["header"], picture, window, last_run),
+        "last_run": last_run,
         "window": window,
     }
     return page_or_fragment(

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from compaction.models import Session
 from compaction.selectors.bodies import read_message_body
-from compaction.selectors.events import last_events
+from compaction.selectors.events import ended_runs, last_events
 from compaction.selectors.messages import SHOWS, read_window
 from compaction.selectors.plans import Picture
 from compaction.selectors.verdicts import standing_of
@@ -67,6 +67,8 @@ def _surroundings(
 ) -> dict[str, Any]:
     frame = session_frame(request, session, "context")
     window = window_of(session, planned.picture)
+    runs = ended_runs(frame["header"], EVENTS_SHOWN)
+    last_run = next((run for run in runs if run.session_id == session.pk), None)
     return {
         **frame,
         "base_url": reverse("session-context", args=[session.pk]),
@@ -76,8 +78,9 @@ def _surroundings(
         "plan": planned.picture.plan,
         "estimate": planned.estimate,
         "window": window,
-        "verdict": standing_of(frame["header"], planned.picture, window),
-        "events": last_events(session.conversation, EVENTS_SHOWN),
+        "verdict": standing_of(frame["header"], planned.picture, window, last_run),
+        "last_run": last_run,
+        "events": last_events(frame["header"], runs, EVENTS_SHOWN),
         "task": _task(session),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -311,6 +312,7 @@ def test_every_rule_of_the_ledger_has_a_sentence(as_viewer):
 
 def test_the_page_of_a_long_session_needs_as_many_queries_as_a_short_one(as_viewer):
     def count(session):
+        cache.clear()
         with CaptureQueriesContext(connection) as found:
             page_of(as_viewer, session)
         return len(found)
