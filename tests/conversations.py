@@ -52,6 +52,18 @@ def long_work(rounds: int = 40, words: int = 120) -> list[Message]:
     return [*messages, say(Role.ASSISTANT, "Working on the last part.")]
 
 
+def long_talk(turns: int = 80, words: int = 400) -> list[Message]:
+    """Make a conversation without tools, too large for shortening to help."""
+    messages = [say(Role.SYSTEM, "You plan the Orchard sample project.")]
+    for number in range(turns):
+        text = " ".join(f"thought{number}_{word}" for word in range(words))
+        messages += [
+            say(Role.USER, f"What about row {number}?"),
+            say(Role.ASSISTANT, text),
+        ]
+    return messages
+
+
 def store_session(
     messages: Sequence[Message] | None = None,
     *,

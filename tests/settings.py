@@ -16,6 +16,9 @@ if "HERMES_WEB_TEST_DATA" not in os.environ:
     _folder = tempfile.mkdtemp(prefix="hermes-web-tests-")
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
     os.environ["HERMES_WEB_TEST_DATA"] = _folder
+    # A summariser that somebody uses by hand is never called by a test.
+    for _name in [name for name in os.environ if name.startswith("SUMMARISER_")]:
+        del os.environ[_name]
 os.environ["HERMES_WEB_DATA"] = os.environ["HERMES_WEB_TEST_DATA"]
 os.environ["TIKTOKEN_CACHE_DIR"] = str(Path(os.environ["HERMES_WEB_DATA"]) / "tiktoken")
 os.environ["SECRET_KEY"] = "only for tests"
@@ -40,6 +43,8 @@ WHITENOISE_USE_FINDERS = True
 # Tasks run in the caller; tests of real workers turn this off (tests/live.py).
 CELERY_TASK_ALWAYS_EAGER = True
 CELERY_TASK_EAGER_PROPAGATES = True
+# A queue of its own for each test process, on a broker that several may share.
+CELERY_TASK_DEFAULT_QUEUE = Path(os.environ["HERMES_WEB_TEST_DATA"]).name
 
 # Fast hashing: no test is about the strength of a hash.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
+from typing import Any
 
 from django.db import OperationalError, transaction
 
@@ -32,9 +33,9 @@ class Progress:
         self._seq = 0
         self._written_at = time.monotonic()
 
-    def enter(self, phase: Run.Phase) -> None:
-        """Say that a phase begins."""
-        self._lease.renew(phase=phase)
+    def enter(self, phase: Run.Phase, **columns: Any) -> None:
+        """Say that a phase begins, with what else is known now."""
+        self._lease.renew(phase=phase, **columns)
 
     def on_chunk(self, text: str) -> None:
         """Take a piece of streamed text; write when a batch is due."""

@@ -1,0 +1,206 @@
+"""Doing a run: claim, plan, summarise, assemble, save. Called by a worker.
+
+No transaction is open while the model is asked. A second delivery of the same wake-up
+finds nothing to claim; a worker that lost its lease changes nothing any more.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from uuid import UUID
+
+from django.db import DatabaseError, transaction
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from compaction import wiring
+from compaction.engine.compactor import (
+    UNCHANGED,
+    failure_text,
+    needs_stand_in,
+    summarise,
+    write_prompt,
+)
+from compaction.engine.phases.assembly import Assembly, assemble
+from compaction.engine.phases.prompts import PREVIOUS_PART
+from compaction.engine.phases.summary import (
+    RuleSummariser,
+    Summariser,
+    SummaryFailed,
+    SummaryResult,
+)
+from compaction.engine.plan import Outcome, Verdict
+from compaction.models import Run
+from compaction.services.cooldowns import active_cooldown
+from compaction.services.crash_points import AFTER_CLAIM, BEFORE_CLAIM, reach
+from compaction.services.heartbeat import keep_alive
+from compaction.services.leases import Lease, LeaseLost, claim
+from compaction.services.run_context import RunContext, load_context
+from compaction.services.run_failures import (
+    KEPT_ALL,
+    PLACEHOLDER,
+    STOOD_IN,
+    Failure,
+    fail_run,
+)
+from compaction.services.run_progress import Progress
+from compaction.services.run_report import Result, finish_unchanged
+from compaction.services.run_results import Outdated, apply_result, finish_stuck
+from compaction.store import readable
+
+logger = logging.getLogger(__name__)
+
+
+def perform_run(run_id: UUID) -> None:
+    """Do a run that is queued or was left behind; do nothing for any other.
+
+    A database error passes through: the row stays as it is, and the sweeper sends
+    another worker once the lease ran out.
+    """
+    limits = wiring.lease_limits()
+    reach(BEFORE_CLAIM)
+    # Durable: a caller's transaction would stay open while the model is asked.
+    with transaction.atomic(durable=True):
+        lease = claim(Run, run_id, terms=limits, worker=_signature())
+    if lease is None:
+        return
+    reach(AFTER_CLAIM)
+    try:
+        _work(lease, limits.work_seconds)
+    except LeaseLost:
+        logger.info("Run %s was taken over or cancelled; nothing was changed.", run_id)
+    except DatabaseError:
+        raise
+    except Exception as error:
+        logger.exception("Run %s failed unexpectedly.", run_id)
+        fail_run(lease, Failure.unexpected(error))
+
+
+def _signature() -> dict[str, object]:
+    worker = f"{socket.gethostname()}:{os.getpid()}"[:128]
+    started = Coalesce("started_at", timezone.now())
+    return {"worker": worker, "started_at": started, "phase": Run.Phase.PLANNING}
+
+
+def _work(lease: Lease, limit: float) -> None:
+    with keep_alive(lease, limit=limit) as pulse:
+        progress = Progress(lease, pulse)
+        context = load_context(lease)
+        made = _make(context, progress)
+        pulse.check()
+    if isinstance(made, Failure):
+        fail_run(lease, made)
+    elif isinstance(made, Outcome):
+        finish_unchanged(context, made)
+    else:
+        _save(context, made)
+
+
+def _make(context: RunContext, progress: Progress) -> Result | Outcome | Failure:
+    """Do everything up to the result, and write nothing but progress."""
+    plan = context.plan
+    if context.is_stale:
+        return Failure(reason="stale_plan")
+    if plan.verdict in UNCHANGED:
+        return UNCHANGED[plan.verdict]
+    if plan.verdict is Verdict.PRUNE:
+        return Result(assembly=_assemble(context, None, progress))
+    return _summarise(context, progress)
+
+
+def _choose_summariser(context: RunContext) -> tuple[Summariser | None, str]:
+    """Return who writes the summary and as what; None: nobody before the cooldown ends.
+
+    An agent that cannot go on otherwise gets the embedded summary in a cooldown
+    (hermes#66390).
+    """
+    cooldown = active_cooldown(context.session.conversation)
+    if cooldown is None or context.run.forced:
+        return wiring.get_summariser(), ""
+    if needs_stand_in(context.plan):
+        return wiring.get_stand_in(), STOOD_IN
+    return None, ""
+
+
+def _summarise(context: RunContext, progress: Progress) -> Result | Outcome | Failure:
+    summariser, action = _choose_summariser(context)
+    if summariser is None:
+        return Outcome.COOLDOWN
+    is_rule = isinstance(summariser, RuleSummariser)
+    prompt = "" if is_rule else prompt_text(context)
+    progress.enter(Run.Phase.SUMMARISING, prompt=prompt, summariser=summariser.name)
+    try:
+        summary = _ask(context, summariser, progress)
+    except SummaryFailed as failed:
+        failure = Failure.of(failed, endpoint=summariser.name)
+        return _put_instead(context, failed, failure, progress)
+    finally:
+        progress.flush()
+    assembly = _assemble(context, summary.text, progress)
+    failure = None
+    if assembly.outcome is Outcome.STUCK and not summary.embedded:
+        failure = Failure.no_shrink(endpoint=summariser.name)
+        action = KEPT_ALL
+    return Result(assembly=assembly, summary=summary, failure=failure, action=action)
+
+
+def _ask(
+    context: RunContext, summariser: Summariser, progress: Progress
+) -> SummaryResult:
+    return summarise(
+        context.plan,
+        context.messages,
+        summariser,
+        counter=context.counter,
+        on_chunk=progress.on_chunk,
+    )
+
+
+def prompt_text(context: RunContext) -> str:
+    """Write down what is sent, part after part, as it is sent."""
+    prompt = write_prompt(context.plan, context.messages)
+    users = [
+        prompt.user_text(part, PREVIOUS_PART if part else prompt.previous)
+        for part in range(len(prompt.parts))
+    ]
+    return readable("\n\n".join([prompt.system, *users]))
+
+
+def _put_instead(
+    context: RunContext, failed: SummaryFailed, failure: Failure, progress: Progress
+) -> Result | Failure:
+    """Do what the policy says about a failed summary; by default keep everything."""
+    text = failure_text(context.plan, failed)
+    if needs_stand_in(context.plan):
+        summary = _ask(context, wiring.get_stand_in(), progress)
+        action = STOOD_IN
+    elif text is not None:
+        summary = SummaryResult(text=text, model="", embedded=True, calls=0)
+        action = PLACEHOLDER
+    else:
+        return failure
+    return Result(
+        assembly=_assemble(context, summary.text, progress),
+        summary=summary,
+        failure=failure,
+        action=action,
+    )
+
+
+def _assemble(context: RunContext, summary: str | None, progress: Progress) -> Assembly:
+    progress.enter(Run.Phase.ASSEMBLING)
+    assembly = assemble(context.plan, context.messages, summary, context.counter)
+    progress.enter(Run.Phase.SAVING)
+    return assembly
+
+
+def _save(context: RunContext, result: Result) -> None:
+    try:
+        if result.assembly.outcome is Outcome.STUCK:
+            finish_stuck(context, result)
+        else:
+            apply_result(context, result)
+    except Outdated as outdated:
+        fail_run(context.lease, Failure(reason=outdated.reason))
