@@ -126,6 +126,9 @@ def export(request: HttpRequest, session: Session) -> HttpResponseBase:
 
 async def _stream(pieces: Iterator[str]) -> AsyncIterator[str]:
     """Hand the pieces on one by one: under ASGI a plain iterator would be gathered."""
-    take = sync_to_async(next, thread_sensitive=True)
-    while (piece := await take(pieces, None)) is not None:
+    while (piece := await sync_to_async(_take)(pieces)) is not None:
         yield piece
+
+
+def _take(pieces: Iterator[str]) -> str | None:
+    return next(pieces, None)

@@ -300,7 +300,7 @@ def test_every_rule_of_the_ledger_has_a_sentence(as_viewer):
     from compaction.engine.ledger import Rule
 
     template = get_template("compaction/context/_rule.html")
-    row = {"detail_of": {}, "tokens_after": None, "is_rewound": False}
+    row: dict[str, object] = {"detail_of": {}, "tokens_after": None}
     said = {
         rule: template.render({"row": {**row, "rule": rule.value}}).strip()
         for rule in Rule

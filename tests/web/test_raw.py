@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 from django.test import AsyncClient
@@ -167,7 +168,7 @@ def test_under_asgi_the_download_comes_in_pieces(viewer):
     async def pieces():
         client = AsyncClient()
         await client.aforce_login(viewer)
-        response = await client.get(f"/sessions/{session.pk}/raw/export/")
+        response: Any = await client.get(f"/sessions/{session.pk}/raw/export/")
         assert response.is_async
         return [piece async for piece in response.streaming_content]
 

@@ -122,9 +122,9 @@ def test_a_cleared_cooldown_is_not_shown(as_viewer):
 
 
 def test_a_run_on_its_way_is_shown(as_viewer):
-    conversation = a_conversation()
+    session = a_session([])
     Run.objects.create(
-        session=conversation.tip,
+        session=session,
         idempotency_key="k",
         trigger="manual",
         session_revision=1,
@@ -134,7 +134,7 @@ def test_a_run_on_its_way_is_shown(as_viewer):
     assert as_viewer.get("/sessions/").context["list"].rows[0].facts.state == (
         "in_progress"
     )
-    assert shown(as_viewer, "/sessions/?state=running") == [conversation.title]
+    assert shown(as_viewer, "/sessions/?state=running") == [session.title]
 
 
 def test_facets_count_what_choosing_them_would_leave(as_viewer):
