@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from compaction.engine.messages import Kind, Message, Role, ToolCall
 from compaction.engine.phases.shortening import (
@@ -20,9 +21,6 @@ from compaction.engine.phases.shortening import (
 )
 from compaction.engine.policy import CompactionPolicy, CountRule
 from compaction.engine.tokens import TokenCounter, count_message
-
-SYSTEM_ROLES = frozenset({Role.SYSTEM, Role.DEVELOPER})
-RESULT_ROLES = frozenset({Role.TOOL, Role.FUNCTION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +49,31 @@ class MessageFacts:
     @property
     def is_system(self) -> bool:
         """True for system and developer messages."""
-        return self.role in SYSTEM_ROLES
+        return self.role is Role.SYSTEM or self.role is Role.DEVELOPER
 
     @property
     def is_result(self) -> bool:
         """True for tool results."""
-        return self.role in RESULT_ROLES
+        return self.role is Role.TOOL or self.role is Role.FUNCTION
 
     @property
     def saving(self) -> int:
         """Tokens that shortening this message frees."""
         return self.tokens - self.pruned_tokens
+
+
+def _is_request(fact: MessageFacts) -> bool:
+    return fact.role is Role.USER and fact.kind is Kind.PLAIN and not fact.dropped
+
+
+def _is_reply(fact: MessageFacts) -> bool:
+    plain = fact.kind is Kind.PLAIN and not fact.dropped
+    return plain and fact.role is Role.ASSISTANT and fact.has_text
+
+
+def _sums(numbers: Iterable[int]) -> list[int]:
+    """0, then the sum of the first, of the first two, …"""
+    return list(accumulate(numbers, initial=0))
 
 
 class Outline:
@@ -73,14 +85,15 @@ class Outline:
     """
 
     __slots__ = (
-        "_calls",
         "_cuts",
         "_facts",
         "_last_call",
+        "_older",
         "_owner",
         "_prefix",
         "_prunable",
         "_saved",
+        "_waiting",
         "dropped",
         "newest_summary",
         "newest_text",
@@ -89,21 +102,23 @@ class Outline:
     )
 
     def __init__(self, facts: Iterable[MessageFacts] = ()) -> None:
-        self._facts: list[MessageFacts] = []
-        self._prefix: list[int] = [0]
+        self._facts: list[MessageFacts] = list(facts)
+        savings = [fact.tokens - fact.pruned_tokens for fact in self._facts]
+        self._prefix = _sums(fact.tokens for fact in self._facts)
+        self._saved = _sums(savings)
+        self._prunable = _sums(saving > 0 for saving in savings)
         self._cuts: list[int] = [0]
-        self._calls: dict[str, list[int]] = {}
+        self._waiting: dict[str, int] = {}  # the newest unanswered call of an id
+        self._older: dict[str, list[int]] = {}  # calls that wait behind it
         self._last_call: dict[str, int] = {}
-        self._saved: list[int] = [0]
-        self._prunable: list[int] = [0]
         self._owner: dict[int, int] = {}
         self.newest_user: int | None = None
         self.newest_text: int | None = None
         self.newest_summary: int | None = None
         self.pinned: list[int] = []
         self.dropped: list[int] = []
-        for fact in facts:
-            self.append(fact)
+        self._pair_up(0)
+        self._note_anchors(0)
 
     def append(self, fact: MessageFacts) -> None:
         """Add one message; amortised constant time."""
@@ -112,36 +127,62 @@ class Outline:
         self._prefix.append(self._prefix[-1] + fact.tokens)
         self._saved.append(self._saved[-1] + fact.saving)
         self._prunable.append(self._prunable[-1] + (fact.saving > 0))
-        if fact.result_id is not None and fact.is_result:
-            self._join(fact.result_id, position)
-        for call_id in fact.call_ids:
-            self._calls.setdefault(call_id, []).append(position)
-            self._last_call[call_id] = position
-        self._cuts.append(position + 1)
-        self._remember(fact, position)
+        self._pair_up(position)
+        self._note_anchors(position)
 
-    def _join(self, call_id: str, position: int) -> None:
-        waiting = self._calls.get(call_id)
-        owner = waiting.pop() if waiting else self._last_call.get(call_id)
+    def _pair_up(self, start: int) -> None:
+        """Match calls with results from `start` on, and keep the cuts that are safe.
+
+        Local names, because a plan of a long conversation spends its time here.
+        """
+        waiting, last_call, cuts = self._waiting, self._last_call, self._cuts
+        for position, fact in enumerate(self._facts[start:], start):
+            if fact.result_id is not None and fact.is_result:
+                owner = self._asked_by(fact.result_id)
+                if owner is not None:
+                    self._owner[position] = owner
+                    while cuts[-1] > owner:
+                        cuts.pop()
+            for call_id in fact.call_ids:
+                if call_id in waiting:
+                    self._older.setdefault(call_id, []).append(waiting[call_id])
+                waiting[call_id] = last_call[call_id] = position
+            cuts.append(position + 1)
+
+    def _asked_by(self, call_id: str) -> int | None:
+        """Take the call that the next result of this id answers."""
+        owner = self._waiting.pop(call_id, None)
         if owner is None:
-            return
-        self._owner[position] = owner
-        while self._cuts and self._cuts[-1] > owner:
-            self._cuts.pop()
+            return self._last_call.get(call_id)
+        if self._older and self._older.get(call_id):
+            self._waiting[call_id] = self._older[call_id].pop()
+        return owner
 
-    def _remember(self, fact: MessageFacts, position: int) -> None:
-        if fact.pinned:
-            self.pinned.append(position)
-        if fact.dropped:
-            self.dropped.append(position)
-        if fact.kind is Kind.SUMMARY:
-            self.newest_summary = position
-        if fact.kind is not Kind.PLAIN or fact.dropped:
-            return
-        if fact.role is Role.USER:
-            self.newest_user = position
-        elif fact.role is Role.ASSISTANT and fact.has_text:
-            self.newest_text = position
+    def _note_anchors(self, start: int) -> None:
+        """Note what is marked, and the newest of each kind, from `start` on."""
+        plain = Kind.PLAIN
+        marked = [
+            (position, fact)
+            for position, fact in enumerate(self._facts[start:], start)
+            if fact.pinned or fact.dropped or fact.kind is not plain
+        ]
+        for position, fact in marked:
+            if fact.pinned:
+                self.pinned.append(position)
+            if fact.dropped:
+                self.dropped.append(position)
+            if fact.kind is Kind.SUMMARY:
+                self.newest_summary = position
+        self.newest_user = self._newest(start, _is_request, self.newest_user)
+        self.newest_text = self._newest(start, _is_reply, self.newest_text)
+
+    def _newest(
+        self, start: int, is_wanted: Callable[[MessageFacts], bool], known: int | None
+    ) -> int | None:
+        for position in range(len(self._facts) - 1, start - 1, -1):
+            if is_wanted(self._facts[position]):
+                return position
+        return known
 
     def __len__(self) -> int:
         return len(self._facts)
@@ -208,7 +249,7 @@ class Outline:
 
     def open_calls(self) -> frozenset[str]:
         """Ids of calls that no result has answered."""
-        return frozenset(call_id for call_id, where in self._calls.items() if where)
+        return frozenset(self._waiting)
 
     def open_call_at_end(self) -> int | None:
         """Position of the newest message whose calls are still running.
@@ -221,9 +262,9 @@ class Outline:
             position -= 1
         if position < 0:
             return None
-        waiting = self._calls
         ids = self._facts[position].call_ids
-        return position if any(position in waiting.get(i, ()) for i in ids) else None
+        is_open = any(self._waiting.get(call_id) == position for call_id in ids)
+        return position if is_open else None
 
 
 def facts_of(

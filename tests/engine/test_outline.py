@@ -58,6 +58,34 @@ def test_a_reused_id_binds_only_the_nearest_call():
     assert cuts(twice) == [0, 2, 3, 5]
 
 
+def test_two_waiting_calls_of_one_id_are_answered_newest_first():
+    nested = [
+        assistant("", calls=["same"]),
+        user("wait"),
+        assistant("", calls=["same"]),
+        result("same"),
+        user("and?"),
+        result("same"),
+        result("same"),
+    ]
+    outline = outline_of(nested, COUNTER)
+
+    assert [outline.call_of(position) for position in (3, 5, 6)] == [2, 0, 2]
+    assert list(outline.cuts) == [0, 7]
+    assert not outline.open_calls()
+
+
+def test_an_outline_grows_to_what_it_would_be_at_once():
+    messages = [system(), *group("a", "x" * 900), user(), *group("a"), assistant()]
+    at_once = outline_of(messages, COUNTER)
+    grown = Outline()
+    for fact in at_once.facts:
+        grown.append(fact)
+
+    names = Outline.__slots__
+    assert [getattr(grown, n) for n in names] == [getattr(at_once, n) for n in names]
+
+
 def test_an_orphan_result_binds_nothing():
     assert cuts([user(), result("nobody"), user()]) == [0, 1, 2, 3]
 
