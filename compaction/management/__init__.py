@@ -1,0 +1,3 @@
+"""Commands of the console."""
+
+from __future__ import annotations
