@@ -231,6 +231,14 @@ def test_a_rewound_prompt_and_all_behind_it_are_inactive(log: Log, path: Path):
     assert conversation.notes == ("rewound_records:2",)
 
 
+def test_a_branch_that_goes_on_beside_another_prompt_is_alive(log: Log, path: Path):
+    fork = log.user("start")
+    first = log.user("one", parent=fork)
+    log.user("typed while it worked", parent=fork)
+    log.answer(text("answer to one"), "m1", parent=first)
+    assert not any(m.inactive for m in _one(log, path).sessions[0].messages)
+
+
 def test_results_of_parallel_calls_are_no_fork(log: Log, path: Path):
     log.user("look")
     first = log.answer(use("a"), "m1")

@@ -94,6 +94,18 @@ def test_reasoning_text_and_calls_up_to_the_first_result_are_one_message(path: P
     assert answer.extra["codex_reasoning_items"] == [blob]
 
 
+def test_two_texts_of_one_turn_are_two_messages(path: Path):
+    (session,) = _one(
+        path,
+        said("assistant", "I begin."),
+        called("a"),
+        returned("a"),
+        said("assistant", "Half way."),
+        said("assistant", "Done."),
+    ).sessions
+    assert texts_of(session) == ["I begin.", "done", "Half way.", "Done."]
+
+
 def test_what_the_program_puts_before_the_user_is_synthetic(path: Path):
     (session,) = _one(
         path,
@@ -181,14 +193,14 @@ def test_kept_prompts_are_the_newest_within_codex_budget(path: Path):
     (_, second) = _one(
         path,
         said("user", "forgotten"),
+        said("user", "cut " * 1_000),
         said("user", "x" * 79_000),
         said("user", "newest"),
         record("compacted", message="# s"),
     ).sessions
     kept = texts_of(second)
-    assert kept[-2:] == ["newest", "# s"]
-    assert len(kept[1]) == 79_000
-    assert len(kept[0]) <= 1_000
+    assert [len(text) for text in kept[:2]] == [80_000 - 79_000 - 6, 79_000]
+    assert kept[2:] == ["newest", "# s"]
 
 
 def test_a_summary_only_the_provider_can_read_is_named_as_such(path: Path):

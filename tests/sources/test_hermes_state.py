@@ -9,6 +9,7 @@ import sys
 import textwrap
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -314,6 +315,31 @@ def test_rows_rewound_before_a_compaction_stay_in_the_older_generation(
     assert len(second.messages) == 3
 
 
+def test_a_head_that_ends_with_the_newest_copy_stays_with_its_summary(
+    home: HermesHome,
+):
+    session = home.session()
+    home.write(session, *_turn(1))
+    last = home.load(session)[-1] | {"timestamp": None}
+    home.compact_in_place(session, [asks(summary_text("# one")), last])
+    loaded = home.load(session)
+    home.compact_in_place(session, [*loaded, asks(summary_text("# two"))])
+    home.write(session, *_turn(2))
+    sessions = read_one(home.path).sessions
+    assert [len(s.messages) for s in sessions] == [4, 2, 7]
+    assert [s.summary for s in sessions] == ["", "# one", "# two"]
+
+
+def test_where_the_live_list_begins_is_known_even_without_a_summary(home: HermesHome):
+    session = home.session()
+    home.write(session, *_turn(1), *_turn(2))
+    held = [message | {"timestamp": None} for message in home.load(session)]
+    home.compact_in_place(session, [asks("a note instead of a summary"), *held[-2:]])
+    first, second = read_one(home.path).sessions
+    assert [len(first.messages), len(second.messages)] == [8, 3]
+    assert second.summary == ""
+
+
 def test_a_coarse_clock_makes_no_generations(home: HermesHome):
     session = home.session()
     for turn in (1, 2, 3):
@@ -350,6 +376,18 @@ def test_a_child_of_a_rotation_may_be_compacted_in_place_later(home: HermesHome)
     assert [s.external_id for s in sessions] == [parent, child, f"{child}@2"]
     assert [len(s.messages) for s in sessions] == [8, 8, 4]
     assert [s.summary for s in sessions] == ["", "# one", "# two"]
+
+
+def test_a_child_may_begin_with_its_parents_newest_message(home: HermesHome):
+    parent = home.session()
+    home.write(parent, *_turn(1))
+    child = "20261130_110000_bbbbbb"
+    home.rotate(parent, child, *home.load(parent), asks(summary_text("# one")))
+    home.write(child, *_turn(2))
+    later = home.load(child)
+    home.compact_in_place(child, [asks(summary_text("# two")), *later[-1:]])
+    sessions = read_one(home.path).sessions
+    assert [len(s.messages) for s in sessions] == [4, 9, 2]
 
 
 def test_a_grown_database_keeps_ids_order_and_content(home: HermesHome):
@@ -393,6 +431,7 @@ def test_of_two_continuations_the_live_one_is_followed(home: HermesHome):
     home.write(parent, *_turn(1))
     stale = home.rotate(parent, "20261130_110000_bbbbbb", asks("stale"))
     live = home.rotate(parent, "20261130_110000_cccccc", asks("live"))
+    home.write(stale, asks("written later, by a stale process"))
     home.db.execute(
         "UPDATE sessions SET ended_at = 1, end_reason = 'ws_orphan_reap' WHERE id = ?",
         (stale,),
@@ -664,19 +703,17 @@ WRITER = textwrap.dedent(
     import sqlite3, sys, time
     db = sqlite3.connect(sys.argv[1], isolation_level=None)
     print(db.execute("PRAGMA journal_mode=WAL").fetchone()[0], flush=True)
-    number = 0
-    while True:
+    for number in range(1, 40_001, 2):
         db.execute("BEGIN IMMEDIATE")
-        for role in ("user", "assistant"):
-            number += 1
+        for step, role in enumerate(("user", "assistant")):
             db.execute(
                 "INSERT INTO messages (session_id, role, content, timestamp)"
                 " VALUES (?, ?, ?, ?)",
-                ("20261130_100000_aaaaaa", role, f"message {number}", time.time()),
+                ("20261130_100000_aaaaaa", role, f"message {number + step}", number),
             )
         db.execute("COMMIT")
-        if number % 200 == 0:
-            print(number, flush=True)
+        if number == 199:
+            print("under way", flush=True)
         time.sleep(0.0005)
     """
 )
@@ -693,11 +730,13 @@ def test_a_database_is_read_whole_while_a_writer_appends(home: HermesHome):
     try:
         assert writer.stdout is not None
         assert writer.stdout.readline().strip() == "wal"
-        writer.stdout.readline()  # it is under way
+        assert writer.stdout.readline().strip() == "under way"
         seen: list[str] = []
-        for _ in range(25):
+        growths = 0
+        while growths < 12:
             (session,) = read_one(home.path).sessions
             texts = texts_of(session)
+            growths += len(texts) > len(seen)
             assert texts[: len(seen)] == seen
             assert texts == [f"message {n}" for n in range(1, len(texts) + 1)]
             assert roles_of(session)[-1] == Role.ASSISTANT  # no half transaction
@@ -706,7 +745,26 @@ def test_a_database_is_read_whole_while_a_writer_appends(home: HermesHome):
     finally:
         writer.kill()
         writer.communicate()
-    assert len(seen) > 200
+
+
+def test_all_of_a_conversation_is_read_at_one_moment(
+    home: HermesHome, monkeypatch: pytest.MonkeyPatch
+):
+    home.db.execute("PRAGMA journal_mode=WAL")
+    session = home.session()
+    home.write(session, asks("before"))
+    read_session = hermes_database.HermesDatabase.session
+
+    def read_and_be_overtaken(self: Any, session_id: object) -> dict[str, Any]:
+        row = read_session(self, session_id)
+        home.write(session, says("meanwhile"))
+        return row
+
+    monkeypatch.setattr(
+        hermes_database.HermesDatabase, "session", read_and_be_overtaken
+    )
+    assert texts_of(read_one(home.path).sessions[0]) == ["before"]
+    assert texts_of(read_one(home.path).sessions[0]) == ["before", "meanwhile"]
 
 
 def test_a_conversation_that_grows_between_two_is_read_at_one_moment(home: HermesHome):
