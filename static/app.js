@@ -162,6 +162,13 @@
 
   /* ---- when the console does not answer ---------------------------------------- */
 
+  /** What was just put on the page may ask for the focus, once. */
+  function takeFocus() {
+    const wanted = find("[data-focus]");
+    wanted?.focus();
+    wanted?.removeAttribute("data-focus");
+  }
+
   let toldLost = 0;
 
   function tellLost(event) {
@@ -178,7 +185,8 @@
   document.addEventListener("htmx:sse:error", tellLost);
   document.addEventListener("htmx:after:swap", () => {
     findAll("[data-live-state].stale").forEach((state) => state.classList.remove("stale"));
-    find("[data-focus]")?.focus();
+    takeFocus();
+    keepCurrent();
     showLive();
     tick();
     watchRows();
@@ -188,8 +196,17 @@
 
   const rows = () => findAll("[data-row]").filter((row) => row.offsetParent !== null);
   const currentRow = () => find("[data-row].is-current");
+  let current = null;
+
+  /** A list that renews itself knows nothing of the row one is at. */
+  function keepCurrent() {
+    if (!current?.isConnected || currentRow()) return;
+    current.classList.add("is-current");
+    current.tabIndex = -1;
+  }
 
   function setCurrent(row) {
+    current = row;
     findAll("[data-row].is-current").forEach((other) => other.classList.remove("is-current"));
     row.classList.add("is-current");
     row.tabIndex = -1;
@@ -395,7 +412,7 @@
   });
 
   findAll(".tabs [aria-current], .nav [aria-current]").forEach((link) => link.scrollIntoView({ block: "nearest", inline: "center" }));
-  find("[data-focus]")?.focus();
+  takeFocus();
   showLive();
   watchRows();
   tick();

@@ -54,11 +54,6 @@ class MessageRow:
     tokens_after: int | None
 
     @property
-    def is_cut(self) -> bool:
-        """True when there is more of it than the preview."""
-        return self.chars > len(self.text) or bool(self.images)
-
-    @property
     def more_calls(self) -> int:
         """How many calls the list leaves out."""
         return self.call_count - len(self.calls)

@@ -48,7 +48,7 @@ def render_fragment(
     status: int = 200,
 ) -> HttpResponse:
     """Render a part of a page with what the reader may do."""
-    frame = {"may": permissions_of(request)}
+    frame = {"may": permissions_of(request), "is_fragment": True}
     response = render(request, fragment, {**frame, **context}, status=status)
     patch_vary_headers(response, _VARY)
     return response

@@ -47,6 +47,8 @@ def list_sessions(request: HttpRequest) -> HttpResponse:
         "q": request.GET.get("q", "")[:200],
         "size": PAGE_SIZE,
         "is_lost": is_lost,
+        "is_first": cursor is None,
+        "now": now,
     }
     return page_or_fragment(
         request,

@@ -166,6 +166,41 @@ def test_the_next_window_of_messages_comes_without_a_new_page(signed_in, page, l
     assert page.evaluate("window.wasHere")
 
 
+def test_after_a_swap_the_focus_is_at_the_new_list(signed_in, page, large):
+    page.goto(signed_in.url(address(large)))
+
+    page.get_by_role("link", name="Later 50").click()
+
+    expect(page.locator("#messages-title")).to_be_focused()
+    page.keyboard.press("j")
+    expect(page.locator("#m-50")).to_be_focused()
+
+
+def test_the_list_renews_itself_and_keeps_the_place(signed_in, page, large):
+    page.goto(signed_in.url("/sessions/"))
+    page.keyboard.press("j")
+    expect(page.locator("tbody tr").first).to_be_focused()
+    conversation = large.conversation
+    conversation.title = "Fix the loop at last"
+    conversation.save()
+
+    page.locator("#session-list").dispatch_event("live:resume")
+
+    row = page.locator(f"#c-{conversation.pk}")
+    expect(row).to_contain_text("Fix the loop at last")
+    expect(row).to_have_class("is-current")
+    expect(row).to_be_focused()
+
+
+def test_a_paused_list_stays_as_it_is(signed_in, page, large):
+    page.goto(signed_in.url("/sessions/"))
+
+    page.get_by_role("button", name="Pause live").click()
+
+    expect(page.get_by_text("paused").first).to_be_visible()
+    expect(page.get_by_role("button", name="Resume live")).to_be_visible()
+
+
 def test_the_list_narrows_in_place(signed_in, page, large):
     page.goto(signed_in.url(address(large)))
 

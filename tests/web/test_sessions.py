@@ -284,7 +284,7 @@ def test_the_sorted_column_says_so(as_viewer):
 def test_the_last_error_is_said_in_words(as_viewer):
     a_conversation(last_error="429 rate_limit")
 
-    page = as_viewer.get("/sessions/").content.decode()
+    page = " ".join(as_viewer.get("/sessions/").content.decode().split())
 
     assert "<b>429</b> rate limited" in page
 
