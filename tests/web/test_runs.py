@@ -122,7 +122,7 @@ REASONS = sorted(
         *(reason.value for reason in Reason),
         *(fault.value for fault in SummaryFault),
         *(why.value for why in Why),
-        *("superseded", "stale_plan", "internal_error", GAVE_UP),
+        *("superseded", "stale_plan", "no_shrink", "internal_error", GAVE_UP),
     }
 )
 
@@ -183,9 +183,11 @@ class TestOne:
     def test_hostile_text_is_shown_and_does_nothing(self, as_viewer):
         session = a_session(title=HOSTILE)
         run = a_failed_run(session, error=HOSTILE, prompt=HOSTILE, focus=HOSTILE)
-        RunChunk.objects.create(run=run, attempt=1, seq=1, text=HOSTILE)
+        active = a_run(session, status="in_progress", attempt=1)
+        for one in (run, active):
+            RunChunk.objects.create(run=one, attempt=1, seq=1, text=HOSTILE)
 
-        for address in (f"/runs/{run.pk}/", "/runs/"):
+        for address in (f"/runs/{run.pk}/", f"/runs/{active.pk}/", "/runs/"):
             page = as_viewer.get(address).content.decode()
             assert "<script>alert" not in page
             assert "&lt;script&gt;alert" in page
