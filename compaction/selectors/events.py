@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from compaction.models import Conversation, Cooldown, RecoveryEvent, Run
+from compaction.models import Conversation, Cooldown, RecoveryEvent, Run, Session
 from compaction.selectors.context import SessionHeader
 
 
@@ -46,6 +46,12 @@ def ended_runs(header: SessionHeader, count: int) -> list[Run]:
     if not header.counts.runs:
         return []
     return list(_ENDED.filter(session__conversation=header.conversation)[:count])
+
+
+def run_that_compacted(session: Session) -> Run | None:
+    """Return the run that led from a session to the next; None when nobody knows."""
+    runs = Run.objects.filter(session=session, result_session__isnull=False)
+    return runs.defer("ledger", "findings", "prompt").order_by("-finished_at").first()
 
 
 def _faults(conversation: Conversation, count: int) -> Iterator[LastEvent]:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from compaction import wiring
+from compaction.engine.policy import policy_from_dict
 from compaction.engine.triggers import Trigger
-from compaction.models import Session
+from compaction.models import Run, Session
 from compaction.selectors.estimates import Estimate, Summariser, estimate_run
 from compaction.selectors.plans import Picture, picture_of
 from compaction.store import situation_of
@@ -42,6 +43,23 @@ def plan_page(
     picture = picture_of(session, in_force.policy, situation)
     return PlannedPage(
         in_force=in_force,
+        picture=picture,
+        estimate=estimate_run(picture.plan, current_summariser()),
+    )
+
+
+def plan_of(session: Session, run: Run) -> PlannedPage:
+    """Plan a session as a run did: its policy, trigger and focus, its messages."""
+    policy = policy_from_dict(run.policy)
+    situation = situation_of(
+        session,
+        Trigger(run.trigger),
+        focus=run.focus,
+        summariser_window=wiring.summariser_window(),
+    )
+    picture = picture_of(session, policy, situation)
+    return PlannedPage(
+        in_force=PolicyInForce(policy=policy, preset=policy.name),
         picture=picture,
         estimate=estimate_run(picture.plan, current_summariser()),
     )

@@ -10,7 +10,8 @@ from django.views.decorators.http import require_safe
 
 from compaction.models import Session
 from compaction.selectors.bodies import read_message_body
-from compaction.selectors.events import ended_runs, last_events
+from compaction.selectors.context import has_continuation
+from compaction.selectors.events import ended_runs, last_events, run_that_compacted
 from compaction.selectors.messages import SHOWS, read_window
 from compaction.selectors.plans import Picture
 from compaction.selectors.verdicts import standing_of
@@ -20,7 +21,7 @@ from compaction.store.policies import PolicyInForce
 from compaction.store.task_states import newest_task_version
 from compaction.views._access import allow
 from compaction.views._numbers import read_number
-from compaction.views._planning import PlannedPage, plan_page
+from compaction.views._planning import PlannedPage, plan_of, plan_page
 from compaction.views._render import (
     page_or_fragment,
     render_fragment,
@@ -37,11 +38,12 @@ EVENTS_SHOWN = 5
 @with_session
 def show_context(request: HttpRequest, session: Session) -> HttpResponse:
     """Show where a session stands and why; htmx gets another window of messages."""
-    planned = plan_page(session)
+    past = run_that_compacted(session) if has_continuation(session) else None
+    planned = plan_of(session, past) if past else plan_page(session)
     listing = _listing(request, session, planned.picture)
     if wants_fragment(request):
         return render_fragment(request, "compaction/context/_messages.html", listing)
-    context = {**listing, **_surroundings(request, session, planned)}
+    context = {**listing, **_surroundings(request, session, planned), "past": past}
     return render_page(request, "compaction/context/detail.html", context)
 
 

@@ -359,6 +359,38 @@ def test_exact_opens_the_older_session_which_cannot_be_changed(as_operator):
     assert f"/sessions/{old.pk}/raw/?exact=1" in page
 
 
+def test_an_older_session_shows_the_cuts_of_the_run_that_compacted_it(as_viewer):
+    from compaction.engine.policy import DEFAULT, policy_to_dict
+
+    old = a_session(a_talk(40), **SMALL)
+    tip = a_successor(old, a_talk(1))
+    policy = DEFAULT.evolve(context_length=8_000, tail_tokens=300)
+    run = a_run(
+        old,
+        result_session=tip,
+        policy=policy_to_dict(policy),
+        status="completed",
+        outcome="summarised",
+        finished_at=timezone.now(),
+    )
+
+    response = page_of(as_viewer, old, "?exact=1")
+
+    page = response.content.decode()
+    assert response.context["plan"].policy == policy
+    assert f'href="/runs/{run.pk}/"' in page
+    assert "Policy of that run" in page
+
+
+def test_without_a_run_an_older_session_says_whose_cuts_it_shows(as_viewer):
+    old = a_session(a_talk(3))
+    a_successor(old, a_talk(1))
+
+    page = text_of(as_viewer, old, "?exact=1")
+
+    assert "what the policy of today would do" in page
+
+
 def test_a_session_that_was_undone_stays_where_it_is(as_viewer):
     old = a_session(a_talk(3))
     undone = a_successor(old, a_talk(1), undone=True)
