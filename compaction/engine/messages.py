@@ -104,12 +104,14 @@ class Message:
     @property
     def image_count(self) -> int:
         """How many pictures the content holds."""
+        if isinstance(self.content, str):
+            return 0
         return sum(1 for part in parts_of(self.content) if is_image(part))
 
     @property
     def call_ids(self) -> tuple[str, ...]:
         """The ids of the calls this message makes, in order."""
-        return tuple(call.id for call in self.tool_calls)
+        return tuple([call.id for call in self.tool_calls])
 
     def evolve(self, **changes: Any) -> Message:
         """Return a copy with some fields changed."""

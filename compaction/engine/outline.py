@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -271,20 +271,20 @@ def facts_of(
     message: Message, counter: TokenCounter, *, call: ToolCall | None = None
 ) -> MessageFacts:
     """Measure one message; `call` is the call that it answers, if any."""
-    tokens = count_message(message, counter)
+    tokens = pruned_tokens = count_message(message, counter)
     shorter = pruned_message(message, call=call)
+    if shorter is not message:
+        pruned_tokens = min(tokens, count_message(shorter, counter))
     text = message.text
     return MessageFacts(
         role=message.role,
         kind=message.kind,
         tokens=tokens,
-        pruned_tokens=min(tokens, count_message(shorter, counter))
-        if shorter is not message
-        else tokens,
+        pruned_tokens=pruned_tokens,
         chars=len(text),
-        args_chars=sum(len(c.arguments) for c in message.tool_calls),
+        args_chars=sum([len(call.arguments) for call in message.tool_calls]),
         images=message.image_count,
-        has_text=message.has_text,
+        has_text=bool(text.strip()),
         call_ids=message.call_ids,
         result_id=message.tool_call_id,
         pinned=message.pinned,
@@ -301,13 +301,17 @@ def digest_of(text: str) -> str:
 
 def outline_of(messages: Iterable[Message], counter: TokenCounter) -> Outline:
     """Measure a whole conversation, in order."""
-    outline = Outline()
+    return Outline(_facts_in_order(messages, counter))
+
+
+def _facts_in_order(
+    messages: Iterable[Message], counter: TokenCounter
+) -> Iterator[MessageFacts]:
     calls: dict[str, ToolCall] = {}
     for message in messages:
         call = calls.get(message.tool_call_id or "")
-        outline.append(facts_of(message, counter, call=call))
+        yield facts_of(message, counter, call=call)
         calls.update((call.id, call) for call in message.tool_calls)
-    return outline
 
 
 def recount(outline: Outline, policy: CompactionPolicy) -> Outline:

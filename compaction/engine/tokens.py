@@ -93,11 +93,7 @@ def count_message(
     (hermes#28053, hermes#55572); a picture has a flat price.
     """
     texts, images = _texts_of(message)
-    return (
-        counter.overhead
-        + sum(counter.count(text) for text in texts)
-        + images * image_tokens
-    )
+    return counter.overhead + sum(map(counter.count, texts)) + images * image_tokens
 
 
 def texts_of(message: Message) -> tuple[list[str], int]:

@@ -30,15 +30,31 @@ _MAIN_ARGUMENTS = (
     *("query", "pattern", "q", "name", "id", "todo_id", "subject", "code"),
     *("prompt", "text"),
 )
-_EXIT = re.compile(
-    r"(?:exit(?:ed)?(?: with)?(?: code| status)?|return ?code|exit_code)"
-    r"[\"']?\s{0,3}[:= ]\s{0,3}(-?\d{1,5})\b",
-    re.IGNORECASE,
+# Two patterns that begin with letters: such a search skips ahead, ten times as fast.
+_CODE = r"[\"']?\s{0,3}[:= ]\s{0,3}(-?\d{1,5})\b"
+_EXITS = (
+    re.compile(rf"exit(?:_code|(?:ed)?(?: with)?(?: code| status)?){_CODE}"),
+    re.compile(rf"return ?code{_CODE}"),
+)
+_STATUS_WORDS = (
+    *("error", "failed", "failure", "denied", "not found", "timed out"),
+    *(
+        "timeout",
+        "time out",
+        "timedout",
+        "exception",
+        "traceback",
+        "success",
+        "passed",
+        "ok",
+        "done",
+        "created",
+    ),
+    *("updated", "deleted", "失败", "错误", "成功"),
 )
 _STATUS = re.compile(
     r"\b(error|failed|failure|denied|not found|timed? ?out|exception|traceback|"
     r"success(?:fully)?|passed|ok|done|created|updated|deleted)\b|失败|错误|成功",
-    re.IGNORECASE,
 )
 _LOOK_CHARS = 2_000  # how far into either end of an output a status is looked for
 
@@ -106,12 +122,18 @@ def fact_line(text: str, call: ToolCall | None, name: str = "") -> str:
 
 def status_of(text: str) -> str:
     """The exit code or status word of an output (hermes#112710), '' if none."""
-    ends = f"{text[:_LOOK_CHARS]}\n{text[-_LOOK_CHARS:]}"
-    exit_code = _EXIT.search(ends)
-    if exit_code:
-        return f"exit {exit_code.group(1)}"
-    word = _STATUS.search(ends[:400]) or _STATUS.search(ends[-400:])
-    return word.group(0).lower() if word else ""
+    ends = f"{text[:_LOOK_CHARS]}\n{text[-_LOOK_CHARS:]}".lower()
+    codes = [found.group(1) for found in (e.search(ends) for e in _EXITS) if found]
+    if codes:
+        return f"exit {codes[0]}"
+    return _word_of(ends[:400]) or _word_of(ends[-400:])
+
+
+def _word_of(text: str) -> str:
+    if not any(word in text for word in _STATUS_WORDS):
+        return ""
+    found = _STATUS.search(text)
+    return found.group(0) if found else ""
 
 
 def main_argument(arguments: str) -> str:
