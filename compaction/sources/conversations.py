@@ -11,7 +11,6 @@ from typing import Any
 from compaction.engine.messages import Kind, Message, Role, to_dict
 from compaction.sources.fields import digest, label
 from compaction.sources.values import (
-    Link,
     SourceConversation,
     SourceMessage,
     SourceSession,
@@ -101,11 +100,6 @@ class UniqueIds:
         self._uses[wanted] += 1
         uses = self._uses[wanted]
         return wanted if uses == 1 else f"{wanted}-{uses}"
-
-
-def in_place(session: SourceSession) -> SourceSession:
-    """Mark a session as a generation archived or kept under the id of its parent."""
-    return replace(session, link=Link.IN_PLACE)
 
 
 def generation_id(base: str, generation: int) -> str:

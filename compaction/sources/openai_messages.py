@@ -35,7 +35,7 @@ from compaction.sources.openai_shape import (
     tools_of,
 )
 from compaction.sources.sample import Sample
-from compaction.sources.summary_markers import hermes_summary, label_hermes
+from compaction.sources.summary_markers import find_summary, label_summary
 from compaction.sources.task_lists import todos_from_calls
 from compaction.sources.values import SourceConversation, SourceMessage, SourceSession
 
@@ -85,7 +85,7 @@ def _from_message_lines(sample: Sample) -> SourceConversation:
     for line, record in lines:
         sample.check_count(len(messages) + 1)
         try:
-            message = label_hermes(read_message(record))
+            message = label_summary(read_message(record))
         except ValueError as exc:
             raise sample.failure(str(exc), line=line) from None
         at = instant(record.get("timestamp") or record.get("created_at"))
@@ -134,7 +134,7 @@ def _from_request(
     except ValueError as exc:
         raise sample.failure(str(exc), line=line) from None
     messages = tuple(
-        replace(item, message=label_hermes(item.message)) for item in messages
+        replace(item, message=label_summary(item.message)) for item in messages
     )
     named = next((identifier(record.get(k)) for k in _ID_KEYS if record.get(k)), "")
     facts = {**mapping(request.get("kwargs")), **_filled(record), **_filled(request)}
@@ -177,7 +177,7 @@ def _summary(messages: list[Message]) -> str:
     for message in reversed(messages):
         if message.carried_summary is not None:
             return message.carried_summary
-        found = hermes_summary(message.content)
+        found = find_summary(message.content)
         if found is not None:
             return found.summary
     return ""

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from compaction.engine.messages import Content, Kind, Message
+from compaction.engine.messages import CARRIED_OPENING, Content, Kind, Message
+from compaction.engine.phases.summary_text import bare_summary, is_wrapped
 
 _HERMES_OPENING = re.compile(r"\s*\[CONTEXT COMPACTION [—–-] REFERENCE ONLY\]")
 _HERMES_PREAMBLE_END = "avoid repeating it:"  # the last words of every long preamble
@@ -125,6 +126,35 @@ def is_synthetic_text(content: object) -> bool:
 def is_fallback(summary: str) -> bool:
     """Say whether Hermes wrote this summary without a model, after a failure."""
     return _HERMES_FALLBACK in summary
+
+
+def find_summary(content: object) -> Carried | None:
+    """Find a summary of Hermes or of this console in a plain list of messages."""
+    return hermes_summary(content) or _own_summary(content)
+
+
+def _own_summary(content: object) -> Carried | None:
+    if isinstance(content, str):
+        own, opening, summary = content.rpartition(f"\n\n{CARRIED_OPENING}\n")
+        if opening:
+            return Carried(bare_summary(summary), own, is_merged=True)
+        return Carried(bare_summary(content)) if is_wrapped(content) else None
+    if not isinstance(content, list | tuple) or not content:
+        return None
+    last = _text(content[-1])
+    if not is_wrapped(last):
+        return None
+    return Carried(bare_summary(last), tuple(content[:-1]), len(content) > 1)
+
+
+def label_summary(message: Message) -> Message:
+    """Mark a message of a plain list as summary, summary carrier or synthetic."""
+    found = _own_summary(message.content)
+    if found is None or hermes_summary(message.content) is not None:
+        return label_hermes(message)
+    if found.is_merged:
+        return message.evolve(content=found.own, carried_summary=found.summary)
+    return message.evolve(kind=Kind.SUMMARY)
 
 
 def bare_codex(text: str) -> str:

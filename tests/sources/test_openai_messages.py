@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from compaction.engine.messages import Kind, Role, to_dict
+from compaction.engine.messages import Kind, Message, Role, to_dict
+from compaction.engine.phases.summary_text import wrap_summary
 from compaction.sources import SourceError, SourceLimits, detect
 from tests.sources.files import (
     messages_of,
@@ -130,6 +131,22 @@ def test_summaries_of_hermes_in_a_list_are_recognised(path: Path):
     assert first.kind is Kind.SUMMARY
     assert (last.content, last.carried_summary) == ("mine", "# new")
     assert session.summary == "# new"
+
+
+def test_summaries_of_our_own_exports_are_recognised(path: Path):
+    parts = ({"type": "text", "text": "look"},)
+    wrapped = wrap_summary("# ours")
+    talk = [
+        to_dict(Message(role=Role.USER, content=wrapped, kind=Kind.SUMMARY)),
+        to_dict(Message(role=Role.USER, content="mine", carried_summary=wrapped)),
+        to_dict(Message(role=Role.USER, content=parts, carried_summary=wrapped)),
+    ]
+    (session,) = read_one(write_json(path, talk)).sessions
+    alone, carrier, parted = messages_of(session)
+    assert alone.kind is Kind.SUMMARY
+    assert (carrier.content, carrier.carried_summary) == ("mine", "# ours")
+    assert (parted.content, parted.carried_summary) == (parts, "# ours")
+    assert session.summary == "# ours"
 
 
 def test_the_legacy_function_shape_is_read(path: Path):

@@ -123,7 +123,7 @@ def _situation(
     messages: tuple[Message, ...],
     conversation: SourceConversation,
 ) -> Situation:
-    previous = find_summary(messages)
+    previous = conversation.sessions[-1].summary or find_summary(messages)
     path: Path | None = options["previous_summary"]
     if path is not None:
         try:
