@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 
+from compaction.adapters.embedded_summariser import EmbeddedSummariser
+from compaction.adapters.openai_chat import OpenAIChat
 from compaction.adapters.tiktoken_counter import token_counter_for
+from compaction.engine.phases.summary import RuleSummariser, Summariser
 from compaction.engine.tokens import TokenCounter
 from compaction.sources import SourceLimits, find_hermes_homes
 
@@ -42,6 +44,24 @@ class SummariserFacts:
     is_embedded: bool
 
 
+def get_summariser() -> Summariser:
+    """Return the configured endpoint, or the embedded summariser when there is none."""
+    if not has_endpoint():
+        return get_stand_in()
+    return OpenAIChat(
+        base_url=settings.SUMMARISER_BASE_URL,
+        model=settings.SUMMARISER_MODEL,
+        api_key=_api_key(),
+        window=settings.SUMMARISER_WINDOW,
+        timeout=settings.SUMMARISER_TIMEOUT,
+    )
+
+
+def get_stand_in() -> RuleSummariser:
+    """Return the summariser that can neither fail nor cost."""
+    return EmbeddedSummariser()
+
+
 def describe_summariser() -> SummariserFacts:
     """Say who writes summaries, without asking or building anything."""
     is_embedded = not has_endpoint()
@@ -62,21 +82,13 @@ class Prices:
 
 def summariser_prices() -> Prices | None:
     """Return the configured prices, None unless both are set."""
-    if not (settings.SUMMARISER_INPUT_PRICE and settings.SUMMARISER_OUTPUT_PRICE):
-        return None
-    return Prices(
-        input=_price("SUMMARISER_INPUT_PRICE"), output=_price("SUMMARISER_OUTPUT_PRICE")
+    for_input, for_output = (
+        settings.SUMMARISER_INPUT_PRICE,
+        settings.SUMMARISER_OUTPUT_PRICE,
     )
-
-
-def _price(name: str) -> Decimal:
-    try:
-        price = Decimal(getattr(settings, name))
-    except InvalidOperation as error:
-        raise ImproperlyConfigured(f"{name} must be a number, such as 0.25.") from error
-    if not price.is_finite() or price < 0:
-        raise ImproperlyConfigured(f"{name} must not be below 0.")
-    return price
+    if for_input is None or for_output is None:
+        return None
+    return Prices(input=for_input, output=for_output)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,20 @@ def read_number(name: str, default: float) -> float:
     if not 0 < number < float("inf"):
         raise ImproperlyConfigured(f"{name} is {text!r}; write a number above 0.")
     return number
+
+
+def read_price(name: str) -> Decimal | None:
+    """Return a variable that is a sum of money, None when it is not set."""
+    text = os.environ.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        price = Decimal(text)
+    except InvalidOperation:
+        price = Decimal("nan")
+    if not price.is_finite() or price < 0:
+        raise ImproperlyConfigured(f"{name} is {text!r}; write a price such as 0.25.")
+    return price
 
 
 def read_list(name: str, default: str = "") -> list[str]:

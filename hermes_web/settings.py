@@ -179,8 +179,8 @@ SUMMARISER_API_KEY_ENV = os.environ.get("SUMMARISER_API_KEY_ENV", "OPENAI_API_KE
 SUMMARISER_WINDOW = int(env.read_number("SUMMARISER_WINDOW", 128_000))  # tokens
 SUMMARISER_TIMEOUT = env.read_number("SUMMARISER_TIMEOUT", 120.0)  # seconds an answer
 # Money for a million tokens; empty: the cost of a run is not shown.
-SUMMARISER_INPUT_PRICE = os.environ.get("SUMMARISER_INPUT_PRICE", "")
-SUMMARISER_OUTPUT_PRICE = os.environ.get("SUMMARISER_OUTPUT_PRICE", "")
+SUMMARISER_INPUT_PRICE = env.read_price("SUMMARISER_INPUT_PRICE")
+SUMMARISER_OUTPUT_PRICE = env.read_price("SUMMARISER_OUTPUT_PRICE")
 
 # --- runs ------------------------------------------------------------------
 # A worker that is silent for this many seconds lost its run to another one.

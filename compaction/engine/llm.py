@@ -26,13 +26,14 @@ class ChatRequest:
     """One call: messages in the OpenAI chat format, tools, and limits.
 
     `max_tokens` limits the answer in tokens, None leaves it to the provider;
-    `timeout` is in seconds for the whole answer.
+    `timeout` is in seconds for the whole answer; the model's own limit holds where
+    that is shorter.
     """
 
     messages: Sequence[Mapping[str, Any]]
     tools: tuple[Mapping[str, Any], ...] = ()
     max_tokens: int | None = None
-    timeout: float = 120.0
+    timeout: float = float("inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

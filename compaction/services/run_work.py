@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from contextlib import suppress
 from uuid import UUID
 
-from django.db import DatabaseError, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -56,8 +57,8 @@ logger = logging.getLogger(__name__)
 def perform_run(run_id: UUID) -> None:
     """Do a run that is queued or was left behind; do nothing for any other.
 
-    A database error passes through: the row stays as it is, and the sweeper sends
-    another worker once the lease ran out.
+    A database that cannot be used passes through as an error: the row stays as it
+    is, and the sweeper sends another worker once the lease ran out.
     """
     limits = wiring.lease_limits()
     reach(BEFORE_CLAIM)
@@ -71,11 +72,12 @@ def perform_run(run_id: UUID) -> None:
         _work(lease, limits.work_seconds)
     except LeaseLost:
         logger.info("Run %s was taken over or cancelled; nothing was changed.", run_id)
-    except DatabaseError:
+    except (OperationalError, InterfaceError):
         raise
     except Exception as error:
         logger.exception("Run %s failed unexpectedly.", run_id)
-        fail_run(lease, Failure.unexpected(error))
+        with suppress(LeaseLost):
+            fail_run(lease, Failure.unexpected(error))
 
 
 def _signature() -> dict[str, object]:
@@ -129,8 +131,11 @@ def _summarise(context: RunContext, progress: Progress) -> Result | Outcome | Fa
     if summariser is None:
         return Outcome.COOLDOWN
     is_rule = isinstance(summariser, RuleSummariser)
-    prompt = "" if is_rule else prompt_text(context)
-    progress.enter(Run.Phase.SUMMARISING, prompt=prompt, summariser=summariser.name)
+    progress.enter(
+        Run.Phase.SUMMARISING,
+        prompt="" if is_rule else prompt_text(context),
+        summariser=summariser.name[:128],
+    )
     try:
         summary = _ask(context, summariser, progress)
     except SummaryFailed as failed:
@@ -139,11 +144,14 @@ def _summarise(context: RunContext, progress: Progress) -> Result | Outcome | Fa
     finally:
         progress.flush()
     assembly = _assemble(context, summary.text, progress)
-    failure = None
     if assembly.outcome is Outcome.STUCK and not summary.embedded:
-        failure = Failure.no_shrink(endpoint=summariser.name)
-        action = KEPT_ALL
-    return Result(assembly=assembly, summary=summary, failure=failure, action=action)
+        return Result(
+            assembly=assembly,
+            summary=summary,
+            failure=Failure.no_shrink(endpoint=summariser.name),
+            action=KEPT_ALL,
+        )
+    return Result(assembly=assembly, summary=summary, action=action)
 
 
 def _ask(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,23 @@ def test_a_number_that_is_none_is_refused_by_name(monkeypatch, text):
 
     with pytest.raises(ImproperlyConfigured, match=f"A_NUMBER is '{text}'"):
         environment.read_number("A_NUMBER", 30.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "price"), [("", None), ("0.25", Decimal("0.25")), (" 2 ", Decimal(2))]
+)
+def test_a_price_is_read_exactly(monkeypatch, text, price):
+    monkeypatch.setenv("A_PRICE", text)
+
+    assert environment.read_price("A_PRICE") == price
+
+
+@pytest.mark.parametrize("text", ["cheap", "-1", "nan", "inf"])
+def test_a_price_that_is_none_is_refused_by_name(monkeypatch, text):
+    monkeypatch.setenv("A_PRICE", text)
+
+    with pytest.raises(ImproperlyConfigured, match=f"A_PRICE is '{text}'"):
+        environment.read_price("A_PRICE")
 
 
 def test_a_list_drops_spaces_and_empty_parts(monkeypatch):

@@ -172,6 +172,31 @@ def test_of_many_workers_at_once_exactly_one_claims_a_row():
 
 
 @pytest.mark.django_db(transaction=True)
+def test_a_worker_that_read_the_row_before_another_claimed_it_gets_nothing():
+    job = queue_job()
+    rivals = []
+
+    def claim_first() -> None:
+        try:
+            rivals.append(claim(ImportJob, job.pk, terms=TERMS))
+        finally:
+            connection.close()
+
+    def be_late(execute, sql, *rest):
+        if sql.startswith("UPDATE") and not rivals:
+            rival = threading.Thread(target=claim_first)
+            rival.start()
+            rival.join()
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(be_late):
+        late = claim(ImportJob, job.pk, terms=TERMS)
+
+    assert late is None
+    rivals[0].finish(status="completed")
+
+
+@pytest.mark.django_db(transaction=True)
 def test_a_database_error_is_never_taken_for_a_lease():
     job = queue_job()
 

@@ -1,0 +1,3 @@
+"""Tests of faults."""
+
+from __future__ import annotations

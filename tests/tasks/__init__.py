@@ -1,0 +1,3 @@
+"""Tests of tasks."""
+
+from __future__ import annotations

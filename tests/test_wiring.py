@@ -1,0 +1,85 @@
+"""Settings in, engine objects out."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from compaction import wiring
+from compaction.adapters.embedded_summariser import EmbeddedSummariser
+from compaction.adapters.openai_chat import OpenAIChat
+from compaction.engine.llm import ChatRequest
+from tests.server.replies import SUMMARY, Reply
+
+
+def test_without_an_endpoint_the_embedded_summariser_writes(settings, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "a key that lies around")
+    settings.SUMMARISER_BASE_URL = ""
+
+    assert isinstance(wiring.get_summariser(), EmbeddedSummariser)
+    assert wiring.summariser_window() == wiring.EMBEDDED_WINDOW
+
+
+def test_a_named_endpoint_is_asked_with_the_key_of_the_named_variable(
+    settings, monkeypatch, scripted_openai
+):
+    monkeypatch.setenv("A_KEY", "the key")
+    settings.SUMMARISER_BASE_URL = scripted_openai.base_url
+    settings.SUMMARISER_MODEL = "scripted"
+    settings.SUMMARISER_API_KEY_ENV = "A_KEY"
+    settings.SUMMARISER_WINDOW = 64_000
+    summariser = wiring.get_summariser()
+    assert isinstance(summariser, OpenAIChat)
+    summariser.complete(ChatRequest(messages=({"role": "user", "content": "hi"},)))
+
+    assert (summariser.window, wiring.summariser_window()) == (64_000, 64_000)
+    request = scripted_openai.requests[0]
+    assert request.headers["authorization"] == "Bearer the key"
+    assert request.body["model"] == "scripted"
+    assert "the key" not in repr(summariser)
+
+
+@pytest.mark.parametrize("seconds", [60.0, 600.0])
+def test_the_time_that_an_operator_allows_is_the_limit(settings, seconds):
+    settings.SUMMARISER_BASE_URL = "http://127.0.0.1:9/v1"
+    settings.SUMMARISER_TIMEOUT = seconds
+    summariser = wiring.get_summariser()
+
+    request = ChatRequest(messages=())
+    assert isinstance(summariser, OpenAIChat)
+    assert min(summariser.timeout, request.timeout) == seconds
+
+
+def test_a_slow_answer_may_take_as_long_as_an_operator_allows(
+    settings, scripted_openai
+):
+    scripted_openai.play(Reply(text=SUMMARY, delay=0.02))
+    settings.SUMMARISER_BASE_URL = scripted_openai.base_url
+    settings.SUMMARISER_MODEL = "scripted"
+    settings.SUMMARISER_TIMEOUT = 30.0
+    summariser = wiring.get_summariser()
+    assert isinstance(summariser, OpenAIChat)
+
+    assert summariser.complete(ChatRequest(messages=())).text == SUMMARY
+
+
+@pytest.mark.parametrize("prices", [(None, Decimal(2)), (Decimal(1), None)])
+def test_one_price_alone_is_no_price(settings, prices):
+    settings.SUMMARISER_INPUT_PRICE, settings.SUMMARISER_OUTPUT_PRICE = prices
+
+    assert wiring.summariser_prices() is None
+
+
+def test_two_prices_are_given_for_input_and_output(settings):
+    settings.SUMMARISER_INPUT_PRICE = Decimal("0.1")
+    settings.SUMMARISER_OUTPUT_PRICE = Decimal(2)
+
+    prices = wiring.Prices(input=Decimal("0.1"), output=Decimal(2))
+    assert wiring.summariser_prices() == prices
+
+
+def test_a_wake_up_counts_as_lost_no_later_than_a_lease_runs_out(settings):
+    settings.RUN_LEASE_SECONDS = 2.0
+
+    assert wiring.lease_limits().resend_seconds <= 2.0
