@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_http_methods, require_safe
 
 from compaction.engine.compactor import write_prompt
@@ -103,6 +104,8 @@ def show_prompt(request: HttpRequest, session: Session) -> HttpResponse:
     form, planned = plan_form(session, request.GET or None)
     plan = planned.picture.plan
     prompt = write_prompt(plan, load_messages(session))
+    if request.GET.get("as") == "text":
+        return _as_file(_requests(prompt), name=f"{session.pk}-prompt.txt")
     context = {
         **session_frame(request, session, "compact"),
         **plan_context(form, planned),
@@ -115,6 +118,16 @@ def show_prompt(request: HttpRequest, session: Session) -> HttpResponse:
         "compaction/compact/_prompt.html",
         context,
     )
+
+
+def _as_file(requests: list[list[dict[str, Any]]], *, name: str) -> HttpResponse:
+    """Return every message of every request as one text."""
+    parts = [f"[{m['role']}]\n{m['content']}\n" for r in requests for m in r]
+    text = "\n".join(parts).encode("utf-8", "replace")
+    response = HttpResponse(text, content_type="text/plain; charset=utf-8")
+    disposition = content_disposition_header(as_attachment=True, filename=name)
+    response["Content-Disposition"] = disposition or "attachment"
+    return response
 
 
 def _requests(prompt: SummaryPrompt) -> list[list[dict[str, Any]]]:

@@ -171,6 +171,16 @@ def test_the_prompt_is_the_one_a_run_would_send(as_viewer, session):
     assert "the parser" in response.content.decode()
 
 
+def test_the_whole_prompt_can_be_downloaded(as_viewer, session):
+    shown = as_viewer.get(f"{address(session)}prompt/").context["requests"]
+
+    response = as_viewer.get(f"{address(session)}prompt/?as=text")
+
+    assert response["Content-Disposition"].startswith("attachment")
+    assert response["Content-Type"].startswith("text/plain")
+    assert shown[0][1]["content"] in response.content.decode()
+
+
 def test_secrets_never_reach_the_prompt_page(as_viewer):
     key = "sk-proj-" + "a1B2c3D4e5" * 5
     talk = a_talk(20)
