@@ -271,6 +271,25 @@ def test_one_press_starts_a_run_and_shows_its_progress(signed_in, page, large):
     assert Run.objects.get().session_id == large.pk
 
 
+def test_a_press_leads_to_a_smaller_session_while_one_watches(
+    worker, signed_in, page, large
+):
+    page.goto(signed_in.url(address(large)))
+
+    page.get_by_role("button", name="Compact now").click()
+
+    expect(page.locator("#run-progress")).to_contain_text(
+        "messages became one summary", timeout=30_000
+    )
+    page.goto(signed_in.url(address(large)))
+    tip = Session.objects.get(parent=large)
+    page.wait_for_url(re.compile(f"/sessions/{tip.pk}/"))
+    expect(page.get_by_text("You asked for session")).to_be_visible()
+    expect(page.locator(".chip.summary").first).to_be_visible()
+    assert tip.tokens < large.tokens
+    assert faults_in_every_look(page) == []
+
+
 def test_a_double_press_starts_one_run(signed_in, page, large):
     page.goto(signed_in.url(address(large)))
 
