@@ -1,0 +1,94 @@
+"""Sentences that bind or explain: constraints of the user, decisions, finished work.
+
+A constraint comes only from what a user wrote. Text that tools returned may say "you
+must" as loudly as it likes: it stays data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from compaction.engine.evidence import markers
+from compaction.engine.evidence.items import WEIGHTS, EvidenceItem, EvidenceKind
+from compaction.engine.evidence.reading import Turn
+from compaction.engine.evidence.wording import one_line, sentences, subject_key
+
+SENTENCE_CHARS = 260
+_LONGEST = 600  # a longer "sentence" is a paragraph of data
+_MOST_CONSTRAINTS = 40  # of one message
+_MOST_DECISIONS = 12
+_MOST_DONE = 8
+
+
+def extract_constraints(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
+    """Yield what users demand, forbid and prefer, word for word."""
+    for turn in turns:
+        if turn.by_user:
+            found = (
+                _statement(EvidenceKind.CONSTRAINT, sentence, turn)
+                for sentence in sentences(turn.text)
+                if _binds(sentence)
+            )
+            yield from _first(found, _MOST_CONSTRAINTS)
+
+
+def _binds(sentence: str) -> bool:
+    return (
+        4 <= len(sentence) <= _LONGEST
+        and not markers.QUESTION.search(sentence)
+        and markers.CONSTRAINT.search(sentence) is not None
+    )
+
+
+def extract_decisions(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
+    """Yield what was decided and why, by the agent or by the user."""
+    for turn in turns:
+        if turn.is_assistant or turn.by_user:
+            found = (
+                _decision(sentence, turn)
+                for sentence in sentences(turn.text)
+                if _tells(sentence)
+                and not markers.QUESTION.search(sentence)
+                and markers.DECISION.search(sentence)
+            )
+            yield from _first(found, _MOST_DECISIONS)
+
+
+def _tells(sentence: str) -> bool:
+    """False for what only leads to a list or a block of code."""
+    return 8 <= len(sentence) <= _LONGEST and not sentence.endswith((":", "："))
+
+
+def _decision(sentence: str, turn: Turn) -> EvidenceItem:
+    item = _statement(EvidenceKind.DECISION, sentence, turn)
+    strong = markers.STRONG_DECISION.search(sentence) is not None
+    return item if strong else item.evolve(weight=item.weight * 0.6)
+
+
+def extract_done(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
+    """Yield what the agent says it has finished."""
+    for turn in turns:
+        if turn.is_assistant:
+            found = (
+                _statement(EvidenceKind.DONE, sentence, turn)
+                for sentence in sentences(turn.text)
+                if _tells(sentence)
+                and markers.DONE.search(sentence)
+                and not markers.NEXT.search(sentence)
+            )
+            yield from _first(found, _MOST_DONE)
+
+
+def _statement(kind: EvidenceKind, sentence: str, turn: Turn) -> EvidenceItem:
+    return EvidenceItem(
+        kind=kind,
+        text=one_line(sentence, SENTENCE_CHARS),
+        position=turn.position,
+        weight=WEIGHTS[kind],
+        key=subject_key(sentence),
+    )
+
+
+def _first(items: Iterator[EvidenceItem], most: int) -> Iterator[EvidenceItem]:
+    for _, item in zip(range(most), items, strict=False):
+        yield item

@@ -1,0 +1,107 @@
+"""Todos: from todo tools, from check boxes, from sentences that say what is left."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from compaction.engine.evidence import markers
+from compaction.engine.evidence.items import (
+    WEIGHTS,
+    EvidenceItem,
+    EvidenceKind,
+    EvidenceStatus,
+)
+from compaction.engine.evidence.reading import CallSeen, Turn
+from compaction.engine.evidence.tool_names import Act, act_of
+from compaction.engine.evidence.wording import one_line, sentences
+
+TODO_CHARS = 220
+_BOX = re.compile(
+    r"^[ \t]{0,16}(?:[-*+•]|\d{1,3}[.)])?[ \t]{0,4}\[(?P<mark>[ xX~>✓-])\][ \t]{1,4}"
+    r"(?P<text>[^\n]{2,400})",
+    re.MULTILINE,
+)
+_TEXT_KEYS = ("content", "subject", "text", "title", "step", "task", "description")
+_DONE = frozenset({"completed", "complete", "done", "finished", "closed", "x"})
+_CALLED_OFF = frozenset({"cancelled", "canceled", "deleted", "removed", "skipped", "-"})
+_STARTED = frozenset({"in_progress", "in-progress", "active", "doing", "started", "~"})
+
+
+def extract_todos(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
+    """Yield todos in order; a later one with the same key tells its newest status."""
+    ids: dict[str, str] = {}
+    for turn in turns:
+        for call in turn.calls:
+            if act_of(call.name, call.arguments) is Act.TODO:
+                yield from _of_tool(call, ids)
+        if turn.is_assistant or turn.by_user:
+            yield from _of_boxes(turn)
+            yield from _of_sentences(turn)
+
+
+def _of_tool(call: CallSeen, ids: dict[str, str]) -> Iterator[EvidenceItem]:
+    for entry in _entries(call.arguments):
+        text = next((str(entry[k]) for k in _TEXT_KEYS if entry.get(k)), "")
+        number = str(entry.get("id") or entry.get("taskId") or "")
+        text = text or ids.get(number, "")
+        if number and text:
+            ids[number] = text
+        if text:
+            state = str(entry.get("status") or entry.get("state") or "pending")
+            yield _item(text, state.lower(), call.position, 1.0)
+
+
+def _entries(arguments: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for name in ("todos", "items", "plan", "tasks", "todoList", "todo_list"):
+        listed = arguments.get(name)
+        if isinstance(listed, list):
+            yield from (item for item in listed[:200] if isinstance(item, Mapping))
+            return
+    if "status" in arguments or "subject" in arguments:
+        yield arguments
+
+
+def _of_boxes(turn: Turn) -> Iterator[EvidenceItem]:
+    for match in list(_BOX.finditer(turn.text))[:100]:
+        mark = match["mark"].lower()
+        state = {"✓": "x", ">": "~", " ": "pending"}.get(mark, mark)
+        yield _item(match["text"], state, turn.position, 0.95)
+
+
+def _of_sentences(turn: Turn) -> Iterator[EvidenceItem]:
+    for sentence in sentences(turn.text, most=200):
+        if len(sentence) <= 2 * TODO_CHARS and _is_todo(sentence):
+            yield _item(sentence, "pending", turn.position, 0.8)
+
+
+def _is_todo(sentence: str) -> bool:
+    return (
+        markers.TODO.search(sentence) is not None
+        and not markers.QUESTION.search(sentence)
+        and not sentence.startswith(("[", "|"))
+    )
+
+
+def _item(text: str, state: str, position: int, factor: float) -> EvidenceItem:
+    status = EvidenceStatus.LIVE
+    if state in _DONE:
+        status = EvidenceStatus.RESOLVED
+    elif state in _CALLED_OFF:
+        status = EvidenceStatus.SUPERSEDED
+    line = one_line(text, TODO_CHARS)
+    return EvidenceItem(
+        kind=EvidenceKind.TODO,
+        text=line,
+        position=position,
+        weight=WEIGHTS[EvidenceKind.TODO] * factor,
+        status=status,
+        key=todo_key(line),
+        note="in progress" if state in _STARTED else "",
+    )
+
+
+def todo_key(text: str) -> str:
+    """Return what two tellings of the same todo have in common."""
+    return re.sub(r"[\W_]+", " ", text.casefold()).strip()

@@ -1,0 +1,167 @@
+"""Words that give away what a sentence is: data only, English and Chinese.
+
+Each entry is a small pattern; `~` stands for up to four words in between.
+"""
+
+from __future__ import annotations
+
+import re
+
+
+def _markers(english: str, chinese: str) -> re.Pattern[str]:
+    """Compile entries, separated by `;` or a new line, into one pattern."""
+    entries = [entry.strip() for entry in re.split(r"[;\n]", english)]
+    spelled = "|".join(
+        entry.replace(" ~ ", r" (?:\S{1,30} ){0,4}") for entry in entries if entry
+    )
+    return re.compile(
+        rf"\b(?:{spelled})(?!\w)|{'|'.join(chinese.split())}", re.IGNORECASE
+    )
+
+
+CONSTRAINT = _markers(
+    r"""
+    must; must not; mustn't; shall; never; always; only; ensure; avoid; strictly
+    prefer; prefers; preferred; preferably; required?; requires; forbidden; prohibited
+    mandatory; do not; don't; dont; cannot; can't; should; shouldn't; needs? to
+    ha(?:s|ve) to; ought to; not allowed; make sure; be sure; be careful
+    stick (?:to|with)
+    remember (?:to|that); keep (?:it|the|in|your|our|all|every|to|\w+ing); leave ~ alone
+    leave ~ as (?:it|they|is); leave ~ untouched; at (?:most|least)
+    no (?:more|less|fewer|later|earlier) than; (?:up to|less than|more than) \d\S*
+    (?:within|under|below|above|over|after|before) \d\S*
+    (?:by|before|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day; from now on
+    going forward; rather than; instead of; without (?:\w+ing|any|a|the)
+    limit(?:ed)? (?:to|is|of|it); maximum; minimum; max; min; deadline; budget
+    in (?:english|german|french|spanish|chinese|japanese|italian|portuguese)
+    i(?:'d| would)? (?:want|like|prefer|need|insist|expect|hate|rely on)
+    i (?:don't|do not|won't|cannot|can't); we (?:want|need|use|only|always|never)
+    we (?:don't|do not|cannot|can't); my (?:preference|rule|limit|style|convention)
+    please (?:use|keep|write|do|don't|avoid|stick|follow|put|name|call|leave|respond)
+    please (?:answer|reply|make sure|remember|note); use ~ (?:for|not|only|everywhere)
+    use ~ (?:throughout|as the|instead|by default); target(?:ing)? \S+ \d\S*
+    supports? ~ \d\S*; compatible with; off[- ]limits; out of scope; non-negotiable
+    hard requirement; read-only; hands off; no (?:new|external|third-party|extra) \w+
+    no (?:comments?|emojis?|mocks?|globals?|abbreviations?|frameworks?|downtime)
+    no (?:dependenc(?:y|ies)|librar(?:y|ies)|packages?|tests?|force[- ]push\w*)
+    """,
+    "必须 不要 不能 不得 不可 禁止 严禁 务必 只能 只用 只许 仅限 一律 始终 永远 "
+    "别(?!的|人|名) "
+    "请用 请使用 请勿 请保持 避免 尽量 优先 最好 保持 确保 保证 不超过 不少于 "
+    "不低于 至少 最多 "
+    "以内 之内 不许 不准 统一(?:用|使用|采用) 要求 限制 限定 记住 记得 以后都 "
+    "从现在起 今后 希望 "
+    "偏好 喜欢 不想 不需要 遵守 遵循 上限 下限 预算 截止 之前完成",
+)
+
+DECISION = _markers(
+    r"""
+    decid(?:ed|e|ing); decision; chose; chosen; choos(?:e|ing)
+    opt(?:ed|ing)? (?:for|to)
+    settled on; go(?:ing)? with; went with; picked; selected; agreed (?:on|to)
+    concluded
+    switch(?:ed|ing)? (?:to|from); migrat(?:ed|ing) to; adopt(?:ed|ing)?; rejected
+    ruled out; prefer(?:red)? ~ over; trade-?off; stick(?:ing)? with; instead of
+    the (?:right|best|chosen|better) (?:approach|option|choice|fix|solution)
+    rather than; in favou?r of; deliberately; on purpose; by design
+    (?:we|i)(?:'ll| will) (?:use|keep|implement|build|store|treat|base); let's use
+    because; since (?:it|the|we|they|this|that); so that; due to; the reason
+    """,
+    "决定 选择了? 选用 采用 改用 换成 最终用 最终方案 敲定 确定(?:使用|采用|用|为) "
+    "而不是 权衡 "
+    "放弃了? 不采用 方案(?:是|为) 因此(?:用|改|采|选) 所以(?:用|改|采|选) 因为",
+)
+STRONG_DECISION = _markers(
+    r"""
+    decid(?:ed|e|ing); decision; chose; chosen; opted (?:for|to); settled on; going with
+    went with; picked; agreed (?:on|to); switch(?:ed|ing)? to; adopt(?:ed|ing); rejected
+    ruled out; in favou?r of; sticking with; let's use; (?:we|i)(?:'ll| will) use
+    """,
+    "决定 选择了 选用 采用 改用 最终用 最终方案 敲定 确定(?:使用|采用|用|为) 放弃 "
+    "不采用",
+)
+
+DONE = _markers(
+    r"""
+    (?:fixed|added|implemented|created|updated|removed|deleted|renamed|moved|refactored)
+    (?:wrote|written|changed|replaced|installed|configured|deployed|committed|pushed)
+    (?:merged|migrated|resolved|completed|finished|verified|tested|documented|cleaned)
+    (?:reverted|upgraded|patched|converted|extracted|identified|confirmed|released)
+    tests? (?:now )?pass(?:es|ed)?; (?:is|are) (?:now )?(?:done|complete|fixed|in place)
+    works now; successfully; found; published; built
+    """,
+    "已(?:经)?(?:修复|完成|添加|创建|更新|删除|实现|修改|部署|提交) "
+    "已(?:经)?(?:合并|解决|验证|移除|重构|迁移) "
+    " "
+    "修好了 完成了 搞定 做完 测试(?:全部)?通过",
+)
+
+NEXT = _markers(
+    r"""
+    next; next steps?; remaining; still (?:need|needs|have|open|missing|left)
+    left to do
+    i(?:'ll| will); i(?:'m| am) going to; afterwards
+    follow[- ]?ups?
+    pending; not yet; yet to; to ?do
+    """,
+    "下一步 接下来 然后我 还需要 还要 剩下 剩余 待办 尚未 还没 未完成 后续 现在来 "
+    "我将 我会",
+)
+
+TODO = _markers(
+    r"""
+    todo; to-do; fixme; action item; remaining; still (?:need|needs|have|has) to
+    left to do; open item; outstanding; follow[- ]?up; backlog; don't forget to
+    remember to; pending; not yet (?:done|implemented|tested|started|written|fixed)
+    ha(?:s|ve) yet to; need(?:s)? to be (?:done|fixed|added|written|tested|updated)
+    still (?:open|missing|to do)
+    """,
+    "待办 待处理 待完成 还需要 还要做 剩下 尚未 还没(?:有)?(?:做|完成|测试|实现|修) "
+    "别忘了 未完成 "
+    "后续(?:要|需要)",
+)
+
+BLOCKED = _markers(
+    r"""
+    blocked; blocker; stuck (?:on|at|because); waiting (?:for|on); unable to
+    can(?:'t|not) (?:proceed|continue|go on|access|reach); not permitted; no access
+    needs? (?:your|the user's|an? admin|access|approval|permission|clarification)
+    requires? (?:your|manual|approval|permission|access)
+    out of (?:disk|memory|quota|credits)
+    """,
+    "卡住 阻塞 无法继续 无法访问 等待(?:用户|你|审批|确认) "
+    "需要(?:你|用户|管理员|权限|授权|确认) "
+    "没有权限",
+)
+
+CANCEL = _markers(
+    r"""
+    stop; cancel(?:led)?; abort; forget (?:about|the|it|that); never ?mind; scrap; skip
+    drop (?:the|that|it); no longer (?:need|want|required|needed); abandon(?:ed)?
+    don't (?:bother|do|need); do not (?:bother|do|need); not needed; undo; revert
+    leave ~ for now; leave ~ out; call(?:ed)? off; on hold; postponed?
+    """,
+    "取消 不用了 不需要了 别做 停止 停下 算了 放弃 撤销 暂停 先不做 不做了 作废 搁置",
+)
+
+WHOLE_WORK = _markers(
+    r"""
+    work; task; job; feature; effort; idea; plan; migration; cancel; scrap; abandon
+    forget (?:about|the|it|that); never ?mind; drop (?:the|that|it); call(?:ed)? off
+    """,
+    "任务 工作 功能 取消 放弃 作废 搁置",
+)
+"""With one of these, calling off speaks of a whole piece of work, not of a detail."""
+
+CHANGE = _markers(
+    r"""
+    actually; instead; changed? (?:it|that|the|to|my|our); from now on; no longer
+    now (?:use|it|the|we); correction; scratch that; on second thought; not \S+ but
+    make (?:it|that); switch(?:ed)? to; increased?; decreased?; raised?; lowered?; bump
+    updated?; now
+    """,
+    "改成 改为 换成 不再 更正 更新 改用 调整(?:为|到) 提高到 降低到 应该是 从现在起 "
+    "实际上 现在",
+)
+
+QUESTION = re.compile(r"[?？]\s*[\"')\]*_]{0,3}\Z")

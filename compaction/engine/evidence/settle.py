@@ -1,0 +1,184 @@
+"""What still holds: newer values over older ones, done todos, called-off work.
+
+All in one pass over the items in the order of their messages, with look-ups by word,
+so the time stays linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from compaction.engine.evidence import markers
+from compaction.engine.evidence.extract_files import add_notes
+from compaction.engine.evidence.items import (
+    EvidenceItem,
+    EvidenceKind,
+    EvidenceStatus,
+)
+from compaction.engine.evidence.wording import (
+    content_words,
+    has_value,
+    overlap,
+    sentences,
+    words,
+)
+
+_GENERIC = words(
+    "work task file code test page change fix add update thing part step run project "
+    "function module class line issue bug problem error message user data"
+)
+"""Words that two statements share by chance."""
+
+_MOST_ALIKE = 64  # items that are compared with a statement, the newest first
+_CLOSABLE = frozenset(
+    {EvidenceKind.TODO, EvidenceKind.NEXT, EvidenceKind.BLOCKER, EvidenceKind.STATE}
+)
+_CANCELLABLE = _CLOSABLE | {EvidenceKind.GOAL, EvidenceKind.REQUEST}
+_REPLACEABLE = frozenset({EvidenceKind.CONSTRAINT, EvidenceKind.DECISION})
+
+
+class _Words:
+    """Finds the items that share words with a statement."""
+
+    def __init__(self) -> None:
+        self._by_word: dict[str, list[int]] = {}
+        self._words: dict[int, frozenset[str]] = {}
+
+    def add(self, number: int, text: str) -> None:
+        found = content_words(text) - _GENERIC
+        self._words[number] = found
+        for word in found:
+            self._by_word.setdefault(word, []).append(number)
+
+    def alike(self, text: str, *, least: float, shared: int) -> list[int]:
+        """Return the numbers of items that share enough words, newest first."""
+        asked = content_words(text) - _GENERIC
+        near: dict[int, None] = {}
+        for word in asked:
+            for number in reversed(self._by_word.get(word, ())):
+                near[number] = None
+                if len(near) >= _MOST_ALIKE:
+                    break
+        return [
+            number
+            for number in near
+            if len(self._words[number] & asked) >= shared
+            and overlap(self._words[number], asked) >= least
+        ]
+
+
+def settle(items: Sequence[EvidenceItem]) -> tuple[EvidenceItem, ...]:
+    """Return the items with their status; of equal ones only the newest stays."""
+    ordered = sorted(_unique(items), key=lambda item: item.position)
+    settled = list(ordered)
+    index = {kind: _Words() for kind in EvidenceKind}
+    newest: dict[tuple[EvidenceKind, str], int] = {}
+    for number, item in enumerate(ordered):
+        _supersede_same_key(settled, newest, number)
+        for other in _ended_by(item, index):
+            if settled[other].is_live and other != number:
+                settled[other] = settled[other].evolve(status=_status_after(item))
+        index[item.kind].add(number, item.text)
+    return tuple(settled)
+
+
+def _unique(items: Iterable[EvidenceItem]) -> list[EvidenceItem]:
+    """Keep one of the items that say the same: the newest todo, the heaviest rest."""
+    kept: dict[tuple[EvidenceKind, str], EvidenceItem] = {}
+    for item in items:
+        name = (item.kind, _identity(item))
+        known = kept.get(name)
+        kept[name] = item if known is None else _merge(known, item)
+    return list(kept.values())
+
+
+def _identity(item: EvidenceItem) -> str:
+    if item.kind in _REPLACEABLE or not item.key:
+        return item.text
+    return item.key
+
+
+def _merge(known: EvidenceItem, item: EvidenceItem) -> EvidenceItem:
+    newest = item if item.position >= known.position else known
+    if item.kind is EvidenceKind.TODO:
+        return newest
+    if item.kind is EvidenceKind.FILE:
+        return newest.evolve(
+            note=add_notes(known.note, item.note),
+            weight=max(known.weight, item.weight),
+        )
+    heavier = item if item.weight > known.weight else known
+    return heavier.evolve(position=newest.position, status=newest.status)
+
+
+def _supersede_same_key(
+    settled: list[EvidenceItem],
+    newest: dict[tuple[EvidenceKind, str], int],
+    number: int,
+) -> None:
+    item = settled[number]
+    if item.kind not in _REPLACEABLE or not item.key or not item.is_live:
+        return
+    name = (item.kind, item.key)
+    older = newest.get(name)
+    newest[name] = number
+    if older is not None and settled[older].is_live and _replaces(item, settled[older]):
+        settled[older] = settled[older].evolve(status=EvidenceStatus.SUPERSEDED)
+
+
+def _replaces(newer: EvidenceItem, older: EvidenceItem) -> bool:
+    """True when the newer statement gives the same thing another value.
+
+    Two demands on one thing are no contradiction: `the API must be fast`, `… public`.
+    """
+    if markers.CHANGE.search(newer.text):
+        return True
+    both_values = has_value(newer.text) and has_value(older.text)
+    return newer.kind is EvidenceKind.CONSTRAINT and both_values
+
+
+def _ended_by(item: EvidenceItem, index: dict[EvidenceKind, _Words]) -> Iterable[int]:
+    """Return what a statement closes, calls off or replaces."""
+    if item.kind is EvidenceKind.DONE or _is_closed_todo(item):
+        return _alike(index, _CLOSABLE, item.text, least=0.66, shared=2)
+    if item.kind in (EvidenceKind.GOAL, EvidenceKind.REQUEST):
+        return _called_off(item.text, index)
+    if item.kind is EvidenceKind.CONSTRAINT and markers.CHANGE.search(item.text):
+        return _alike(index, {item.kind}, item.text, least=0.6, shared=2)
+    return ()
+
+
+def _called_off(text: str, index: dict[EvidenceKind, _Words]) -> list[int]:
+    """Return what a request of the user ends: `skip the French invoices`."""
+    ended: list[int] = []
+    for sentence in sentences(text, most=20):
+        if markers.CANCEL.search(sentence):
+            target = markers.CANCEL.sub(" ", sentence)
+            shared = 1 if markers.WHOLE_WORK.search(sentence) else 2
+            ended += _alike(index, _CANCELLABLE, target, least=0.5, shared=shared)
+    return ended
+
+
+def _is_closed_todo(item: EvidenceItem) -> bool:
+    return item.kind is EvidenceKind.TODO and not item.is_live
+
+
+def _alike(
+    index: dict[EvidenceKind, _Words],
+    kinds: Iterable[EvidenceKind],
+    text: str,
+    *,
+    least: float,
+    shared: int,
+) -> list[int]:
+    return [
+        number
+        for kind in kinds
+        for number in index[kind].alike(text, least=least, shared=shared)
+    ]
+
+
+def _status_after(item: EvidenceItem) -> EvidenceStatus:
+    if item.kind is EvidenceKind.DONE or item.status is EvidenceStatus.RESOLVED:
+        return EvidenceStatus.RESOLVED
+    return EvidenceStatus.SUPERSEDED

@@ -1,0 +1,1 @@
+"""Tests of what survives a compaction without a model."""
