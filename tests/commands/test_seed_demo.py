@@ -1,0 +1,57 @@
+"""The demo: invented, rich, and the same whenever it is loaded."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.core.management import call_command
+
+from compaction.engine.validation import validate
+from compaction.models import Conversation, Run, Session, Summary
+from compaction.services.cooldowns import active_cooldown
+from compaction.store import load_messages
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def seed():
+    out = io.StringIO()
+    call_command("seed_demo", stdout=out)
+    return out.getvalue()
+
+
+def test_loading_it_twice_changes_nothing():
+    assert "13 demo conversations" in seed()
+    before = list(Conversation.objects.order_by("pk").values())
+
+    assert "0 demo conversations" in seed()
+    assert list(Conversation.objects.order_by("pk").values()) == before
+
+
+def test_it_shows_every_standing_that_an_operator_must_know():
+    seed()
+    states = set(Conversation.objects.values_list("state", flat=True))
+    cooling = [c for c in Conversation.objects.all() if active_cooldown(c)]
+
+    assert states == {"stuck", "over_threshold", "idle", "ended"}
+    assert len(cooling) == 1
+    assert all(Conversation.objects.values_list("is_demo", flat=True))
+    assert Conversation.objects.values("source").distinct().count() >= 6
+
+
+def test_its_lineages_were_compacted_by_real_runs():
+    seed()
+    runs = Run.objects.all()
+
+    assert {run.outcome for run in runs} == {"summarised"}
+    assert len(runs) == 6
+    assert Conversation.objects.get(title="Nightly report").session_count == 4
+    assert Summary.objects.filter(origin="edited").count() == 1
+
+
+def test_every_session_of_it_is_valid():
+    seed()
+    for session in Session.objects.all():
+        errors = [f for f in validate(load_messages(session)) if f.is_error]
+        assert errors == [], session
