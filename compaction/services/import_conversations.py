@@ -34,7 +34,7 @@ from compaction.services.import_writing import (
     Provenance,
     write_package,
 )
-from compaction.services.token_counts import RememberedCounts
+from compaction.services.token_counts import BatchCounts
 from compaction.sources.values import SourceConversation
 from compaction.store import readable
 from compaction.store.texts import id_for_column
@@ -180,11 +180,11 @@ def _package(
     on_rows: OnRows,
 ) -> Package:
     places = find_places(source, matches, now=provenance.now)
-    counters: dict[str, RememberedCounts] = {}
+    counters: dict[str, BatchCounts] = {}
     prepared: list[Prepared] = []
     for match, place in zip(matches, places, strict=True):
         counter = wiring.get_counter(match.session.model or source.model)
-        counting = counters.setdefault(counter.name, RememberedCounts(counter))
+        counting = counters.setdefault(counter.name, BatchCounts(counter))
         prepared.append(prepare(match, place, counting, on_rows=on_rows))
     return Package(
         source=source,

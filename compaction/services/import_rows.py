@@ -14,12 +14,12 @@ from compaction.engine.messages import Message as EngineMessage
 from compaction.engine.tokens import texts_of
 from compaction.models import Message
 from compaction.services.import_matching import Fate, Match
-from compaction.services.token_counts import RememberedCounts
+from compaction.services.token_counts import BatchCounts
 from compaction.sources.values import SourceMessage, SourceSession
 from compaction.store import NewMessage
 from compaction.store.messages import Measured
 
-_BATCH = 1_000
+_BATCH = 500
 
 OnRows = Callable[[int], None]
 """Told how many messages were measured since the last time."""
@@ -46,14 +46,15 @@ class Prepared:
 
 
 def prepare(
-    match: Match, place: Place, counter: RememberedCounts, *, on_rows: OnRows
+    match: Match, place: Place, counter: BatchCounts, *, on_rows: OnRows
 ) -> Prepared:
     """Measure what is new in a session."""
     first = match.shared if match.fate is Fate.GROWN else 0
     measured = _measured_up_to(match, first, counter)
+    batches = list(_batches(match, first))
     rows: list[Message] = []
-    for batch in _batches(match, first):
-        counter.load(_texts(batch))
+    counted = counter.run(map(_texts, batches))
+    for batch, _ in zip(batches, counted, strict=True):
         rows += [_row(match, place, measured, item) for item in batch]
         on_rows(len(batch))
     counter.save()
@@ -68,7 +69,7 @@ def prepare(
     )
 
 
-def _measured_up_to(match: Match, first: int, counter: RememberedCounts) -> Measured:
+def _measured_up_to(match: Match, first: int, counter: BatchCounts) -> Measured:
     messages = [item.message for item in match.session.messages[:first]]
     return Measured(
         counter=counter,
@@ -86,9 +87,8 @@ def _batches(match: Match, first: int) -> Iterator[Sequence[SourceMessage]]:
         yield messages[start : start + _BATCH]
 
 
-def _texts(batch: Sequence[SourceMessage]) -> Iterator[str]:
-    for item in batch:
-        yield from texts_of(item.message)[0]
+def _texts(batch: Sequence[SourceMessage]) -> list[str]:
+    return [text for item in batch for text in texts_of(item.message)[0]]
 
 
 def _row(
@@ -125,11 +125,8 @@ def _origin(
     return None
 
 
-def _count(text: str, counter: RememberedCounts) -> int:
-    if not text:
-        return 0
-    counter.load([text])
-    return counter.count(text)
+def _count(text: str, counter: BatchCounts) -> int:
+    return counter.count(text) if text else 0
 
 
 def _tools_text(session: SourceSession) -> str:

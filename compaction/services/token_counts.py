@@ -1,8 +1,14 @@
-"""Token counts by content: a text that was counted once is not counted again."""
+"""Token counts by content, for many texts: looked up, counted ahead, remembered.
+
+Counting is most of the work of an import and is done outside Python's lock, so the
+next batch is counted in a thread while the rows of this one are made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 
 from compaction.engine.outline import digest_of
@@ -10,20 +16,22 @@ from compaction.engine.tokens import TokenCounter, TokenOrigin
 from compaction.models import TokenCountCache
 
 _BATCH = 500
-_LEAST_CHARS = 256
-"""Shorter texts are counted faster than they are looked up."""
+_REMEMBERED_CHARS = 4_000
+"""Shorter texts are counted about as fast as they are looked up and remembered."""
 
 
-class RememberedCounts:
-    """A counter that looks long texts up first; `load` before, `save` after a batch.
+class BatchCounts:
+    """A counter that knows the texts of a batch before it is asked for them.
 
-    Equal to the counter it stands in for, in every number.
+    Equal to the counter it stands in for, in every number. `save` after a batch, so
+    that long texts need not be counted again.
     """
 
     def __init__(self, counter: TokenCounter) -> None:
         self._counter = counter
-        self._known: dict[str, int] = {}
+        self._known: Mapping[str, int] = {}
         self._new: dict[str, int] = {}
+        self._remembers = counter.origin is TokenOrigin.TIKTOKEN
 
     @property
     def origin(self) -> TokenOrigin:
@@ -42,33 +50,53 @@ class RememberedCounts:
 
     def count(self, text: str) -> int:
         """Return the number of tokens of one text."""
-        if len(text) < _LEAST_CHARS:
-            return self._counter.count(text)
         known = self._known.get(text)
-        if known is None:
-            known = self._known[text] = self._new[text] = self._counter.count(text)
-        return known
+        return self._counter.count(text) if known is None else known
 
-    def load(self, texts: Iterable[str]) -> None:
-        """Look up what is known of these texts, in few queries."""
-        if self.origin is not TokenOrigin.TIKTOKEN:
-            return
-        wanted = {text for text in texts if self._is_unknown(text)}
-        for batch in _batches(wanted):
+    def run(self, batches: Iterable[Sequence[str]]) -> Iterator[None]:
+        """Step through batches of texts; after each step its counts are known."""
+        with _one_thread() as pool:
+            waiting = iter(batches)
+            coming = self._begin(pool, next(waiting, None))
+            while coming is not None:
+                self._known = coming.result()
+                coming = self._begin(pool, next(waiting, None))
+                yield
+        self._known = {}
+
+    def _begin(
+        self, pool: ThreadPoolExecutor, texts: Sequence[str] | None
+    ) -> Future[dict[str, int]] | None:
+        if texts is None:
+            return None
+        return pool.submit(self._count_all, texts, self._look_up(texts))
+
+    def _count_all(
+        self, texts: Sequence[str], known: Mapping[str, int]
+    ) -> dict[str, int]:
+        counts = dict(known)
+        for text in texts:
+            if text not in counts:
+                counts[text] = self._counter.count(text)
+                if self._remembers and len(text) >= _REMEMBERED_CHARS:
+                    self._new[text] = counts[text]
+        return counts
+
+    def _look_up(self, texts: Iterable[str]) -> dict[str, int]:
+        if not self._remembers:
+            return {}
+        found: dict[str, int] = {}
+        for batch in _batches({t for t in texts if len(t) >= _REMEMBERED_CHARS}):
             by_digest = {digest_of(text): text for text in batch}
             rows = TokenCountCache.objects.filter(
                 encoding=self.name, digest__in=by_digest
             )
             for digest, tokens in rows.values_list("digest", "tokens"):
-                self._known[by_digest[digest]] = tokens
-
-    def _is_unknown(self, text: str) -> bool:
-        return len(text) >= _LEAST_CHARS and text not in self._known
+                found[by_digest[digest]] = tokens
+        return found
 
     def save(self) -> int:
         """Keep what was counted anew; return how many texts that were."""
-        if self.origin is not TokenOrigin.TIKTOKEN:
-            return 0
         new, self._new = self._new, {}
         for batch in _batches(new):
             TokenCountCache.objects.bulk_create(
@@ -81,6 +109,15 @@ class RememberedCounts:
                 ignore_conflicts=True,
             )
         return len(new)
+
+
+@contextmanager
+def _one_thread() -> Iterator[ThreadPoolExecutor]:
+    pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="count")
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _batches(texts: Iterable[str]) -> Iterator[Sequence[str]]:

@@ -10,6 +10,7 @@ from compaction.engine.messages import Message as EngineMessage, ToolCall
 from compaction.engine.outline import Outline, facts_of
 from compaction.engine.tokens import TokenCounter
 from compaction.models import Message, Session
+from compaction.store.bulk_insert import insert_messages
 from compaction.store.message_rows import (
     FACT_COLUMNS,
     NewMessage,
@@ -119,7 +120,8 @@ def save_rows(session: Session, rows: Iterable[Message]) -> int:
     for batch in _batches(rows):
         for row in batch:
             row.session = session
-        added += len(Message.objects.bulk_create(batch))
+        insert_messages(batch)
+        added += len(batch)
         index_texts(
             (row.pk, searchable(row.text, row.calls))
             for row in batch

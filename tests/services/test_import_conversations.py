@@ -252,7 +252,7 @@ def test_an_older_copy_of_a_grown_file_changes_nothing():
 
 
 def test_a_text_that_was_counted_once_is_looked_up():
-    long_text = "words and more words " * 100
+    long_text = "words and more words " * 300
     bring_in(conversation(session((said(0, long_text),))))
     cached = TokenCountCache.objects.filter(encoding="o200k_base")
     assert cached.count() == 1
