@@ -56,7 +56,7 @@ def _step(run: Run, phase: str) -> Step:
         code=phase,
         state=state,
         at=run.started_at,
-        took=run.latency if summarised else None,
+        took=(run.latency or None) if summarised else None,
     )
 
 

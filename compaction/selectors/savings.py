@@ -9,7 +9,7 @@ from decimal import Decimal
 from statistics import median
 from typing import Any
 
-from django.db.models import Count, F, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -17,6 +17,7 @@ from compaction.models import Run
 
 DAYS = 14
 _SHRANK = (Run.Outcome.SUMMARISED, Run.Outcome.PRUNED)
+_ASKED_A_MODEL = Q(outcome=Run.Outcome.SUMMARISED, embedded=False)
 _MEDIAN_OF = 500
 
 
@@ -33,14 +34,15 @@ class Savings:
     """Runs that made a conversation smaller in the last days.
 
     `median_change` is the middle of (after − before) / before over the newest runs,
-    None when there were none; `cost` is None when no run knows its cost.
+    None when there were none; `unpriced` runs asked a model and do not know its price.
     """
 
     days: Sequence[Day]
     runs: int
     tokens: int
     median_change: float | None
-    cost: Decimal | None
+    cost: Decimal
+    unpriced: int
 
 
 def recent_savings(now: datetime) -> Savings:
@@ -56,7 +58,8 @@ def recent_savings(now: datetime) -> Savings:
         runs=sum(row["runs"] for row in sums.values()),
         tokens=sum(row["freed"] for row in sums.values()),
         median_change=_median_change(found),
-        cost=sum(costs, Decimal(0)) if costs else None,
+        cost=sum(costs, Decimal(0)),
+        unpriced=sum(row["unpriced"] for row in sums.values()),
     )
 
 
@@ -71,6 +74,7 @@ def _sums_by_day(found: QuerySet[Run]) -> Sums:
             freed=Sum(F("tokens_before") - F("tokens_after")),
             spent=Sum("cost"),
             runs=Count("pk"),
+            unpriced=Count("pk", filter=_ASKED_A_MODEL & Q(cost=None)),
         )
     )
     return {row["on"]: dict(row) for row in rows}

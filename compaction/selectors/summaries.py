@@ -19,6 +19,9 @@ from compaction.engine.phases.summary_text import (
 from compaction.models import Session, Summary
 from compaction.store import summary_in_force
 
+FOLD_FROM = 8
+"""With more kept items than this a section shows what changed and folds the rest."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
@@ -43,6 +46,26 @@ class ComparedSection:
     before: tuple[Line, ...]
     after: tuple[Line, ...]
     counts: Mapping[str, int]
+
+    @property
+    def folds(self) -> bool:
+        """True when so many items were kept that they hide what changed."""
+        return self.counts["kept"] > FOLD_FROM
+
+    @property
+    def changed_before(self) -> tuple[Line, ...]:
+        """The items of the left that did not stay as they were."""
+        return tuple(line for line in self.before if line.change != "kept")
+
+    @property
+    def changed_after(self) -> tuple[Line, ...]:
+        """The items of the right that were not there in these words."""
+        return tuple(line for line in self.after if line.change != "kept")
+
+    @property
+    def kept(self) -> tuple[Line, ...]:
+        """The items that are the same on both sides."""
+        return tuple(line for line in self.after if line.change == "kept")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,10 +118,13 @@ def summary_page(
 
 
 def list_revisions(session: Session) -> tuple[Summary, ...]:
-    """Return every revision of the session's conversation, newest first."""
+    """Return every revision of the session's conversation, newest first.
+
+    Texts are left out; that of a row is read when it is asked for.
+    """
     found = Summary.objects.filter(session__conversation_id=session.conversation_id)
     rows = found.select_related("author", "session").defer(
-        "session__system_prompt", "session__tools", "sections"
+        "session__system_prompt", "session__tools", "sections", "text"
     )
     return tuple(rows.order_by("-revision", "-pk"))
 

@@ -127,10 +127,19 @@ def _sessions(scope: Scope) -> QuerySet[Any]:
     return rows.filter(conversation_id=scope.conversation_id)
 
 
+def _ended(scope: Scope) -> QuerySet[Any]:
+    """Sessions that ended for good; of a compacted one the next one's start tells."""
+    return _sessions(scope).exclude(end_reason__in=_COMPACTED)
+
+
+_COMPACTED = ("compression", "compaction")
+
+
 def _edits(scope: Scope) -> QuerySet[Any]:
-    """Summaries that no run wrote: a run tells of its own."""
+    """Summaries that people wrote: a run or an import tells of the others."""
     rows = Summary.objects.select_related("author").defer("text", "sections")
-    return _by_session(rows.filter(run=None), scope)
+    by_people = (Summary.Origin.EDITED, Summary.Origin.RESTORED)
+    return _by_session(rows.filter(origin__in=by_people), scope)
 
 
 _SOURCES: Sequence[_Source] = (
@@ -139,7 +148,7 @@ _SOURCES: Sequence[_Source] = (
     _Source("cooldown", "cooldown", Cooldown, _cooldowns, "started_at"),
     _Source("cooldown", "cooldown_over", Cooldown, _cooldowns_over, "cleared_at"),
     _Source("operator", "act", OperatorAction, _acts, "at"),
-    _Source("session", "session_end", Session, _sessions, "ended_at"),
+    _Source("session", "session_end", Session, _ended, "ended_at"),
     _Source("session", "session_start", Session, _sessions, "started_at"),
     _Source("summary", "summary", Summary, _edits, "created_at"),
 )

@@ -181,6 +181,20 @@ def test_what_was_freed_is_added_up(as_viewer):
     assert "−40 %" in page
 
 
+def test_a_run_whose_price_nobody_knows_is_counted_and_embedded_ones_are_free(
+    as_viewer,
+):
+    an_ended_run(cost="0.25")
+    an_ended_run(embedded=True)
+    assert "price is unknown" not in text_of(as_viewer.get("/"))
+
+    an_ended_run()
+
+    page = text_of(as_viewer.get("/"))
+    assert "$0.25" in page
+    assert "runs whose price is unknown 1" in page
+
+
 def test_a_stranger_finds_nothing(as_stranger):
     assert as_stranger.get("/").status_code == 404
 

@@ -122,6 +122,26 @@ class TestPage:
 
         assert "No summary yet" in text_of(as_viewer.get(address_of(session)))
 
+    def test_the_first_summary_stands_alone(self, as_viewer):
+        page = text_of(as_viewer.get(address_of(a_summarised_session(FIRST))))
+
+        assert "nothing to compare it with" in page
+        assert "Keep Python 3.11." in page
+        assert "added" not in page
+
+    def test_much_that_was_kept_is_folded_and_what_changed_is_not(self, as_viewer):
+        many = "\n".join(f"- Item {n}." for n in range(30))
+        session = a_summarised_session(
+            f"## Goal\n{many}", f"## Goal\n{many}\n- A new one."
+        )
+
+        page = as_viewer.get(address_of(session)).content.decode()
+
+        folded = page[page.index('<details class="disclosure kept-items"') :]
+        assert "30 items kept as they were" in folded
+        assert "A new one." in page
+        assert "A new one." not in folded
+
     def test_any_two_revisions_can_be_compared(self, as_viewer):
         session = a_summarised_session("## Goal\n- A", "## Goal\n- B", "## Goal\n- C")
 

@@ -66,6 +66,24 @@ def test_all_that_happened_is_told_newest_first(as_viewer, operator):
         assert said in page, said
 
 
+def test_a_compaction_is_told_once_by_the_session_it_made(as_viewer):
+    session = a_session()
+    older = Session.objects.create(
+        id="older",
+        conversation=session.conversation,
+        started_at=timezone.now() - timedelta(days=1),
+        ended_at=timezone.now(),
+        end_reason="compression",
+    )
+    session.parent, session.link, session.generation = older, "compaction", 2
+    session.save()
+
+    page = text_of(as_viewer.get(address_of(session)))
+
+    assert "Session 2 began : the conversation goes on here" in page
+    assert "Session 1 ended" not in page
+
+
 def test_a_conversation_without_events_says_so(as_viewer):
     session = a_session()
 
