@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.cookiejar
+import json
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 
@@ -121,8 +123,12 @@ class Visitor:
     def find_button(self, url):
         """Open a page with a form; return what pressing its button does."""
         _, _, text = self.get(url)
-        token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', text).group(1)
-        body = f"csrfmiddlewaretoken={token}".encode()
+        post = r'<form[^>]*method="post"(?:(?!</form>).)*</form>'
+        forms = re.findall(post, text, flags=re.DOTALL)
+        mine = [form for form in forms if f'action="{urlsplit(url).path}"' in form]
+        form = (mine or forms)[0]
+        names = r'<input type="hidden" name="(\w+)" value="([^"]*)"'
+        body = urlencode(re.findall(names, form)).encode()
         return lambda: self._ask(urllib.request.Request(url, data=body))
 
     def _ask(self, request):
@@ -175,6 +181,56 @@ def test_the_printed_link_signs_in_only_once(started):
     console.stop(signal.SIGTERM)
 
     assert [status for status, _, _ in (first, second, third)] == [200, 410, 410]
+
+
+def write_conversation(path):
+    """Write a log of an invented agent, long enough to be worth compacting."""
+    messages = [{"role": "system", "content": "You repair the bakery's web shop."}]
+    for number in range(40):
+        call = {"name": "read_file", "arguments": f'{{"path": "cake_{number}.py"}}'}
+        messages += [
+            {"role": "user", "content": f"Look at recipe {number}, please."},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {"id": f"c{number}", "type": "function", "function": call}
+                ],
+            },
+            {
+                "role": "tool",
+                "tool_call_id": f"c{number}",
+                "content": "flour = 1\n" * 900,
+            },
+            {"role": "assistant", "content": f"Recipe {number} is in order."},
+        ]
+    path.write_text(json.dumps(messages))
+
+
+def test_what_is_imported_is_compacted_by_the_embedded_worker(started, tmp_path):
+    console = started(MANAGE)
+    base = f"http://127.0.0.1:{console.port}"
+    visitor = Visitor()
+    visitor.find_button(console.link())()
+    write_conversation(tmp_path / "bakery.json")
+    environ = {"PATH": os.environ["PATH"], "HERMES_WEB_DATA": str(console.data)}
+    log = str(tmp_path / "bakery.json")
+    command = [sys.executable, "manage.py", "import_sessions", log]
+    subprocess.run(command, cwd=ROOT, env=environ, check=True, capture_output=True)
+
+    _, _, listed = visitor.get(f"{base}/sessions/")
+    session = re.search(r'href="(/sessions/2\w+/)"', listed).group(1)
+    status, run, _ = visitor.find_button(f"{base}{session}compact/")()
+    wait_for(
+        lambda: "messages became one summary" in visitor.get(run)[2],
+        what=f"the run is done\n{console.output()}",
+        seconds=60,
+    )
+    console.stop(signal.SIGTERM)
+
+    assert status == 200
+    assert re.fullmatch(rf"{base}/runs/[0-9a-f-]+/", run)
+    assert "Traceback" not in console.output()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
