@@ -30,7 +30,7 @@ class FilesField(forms.FileField):
 class UploadForm(forms.Form):
     """The files of one upload."""
 
-    files = FilesField(
+    upload = FilesField(
         label=_("Files"),
         help_text=_(
             "state.db of a Hermes Agent, its exports, OpenAI messages as JSON or "
@@ -43,6 +43,6 @@ class UploadForm(forms.Form):
     )
 
     @property
-    def uploads(self) -> list[UploadedFile]:
+    def uploads(self) -> list[UploadedFile[bytes]]:
         """The files; call it on a valid form."""
-        return list(self.cleaned_data["files"])
+        return list(self.cleaned_data["upload"])

@@ -43,7 +43,7 @@ def import_files(request: HttpRequest) -> HttpResponse:
         sum(queued),
     )
     messages.success(request, said % {"count": sum(queued)})
-    for refusal in form.errors.get("files", ()):
+    for refusal in form.errors.get("upload", ()):
         messages.error(request, str(refusal))
     return go_to(request, reverse("import"))
 
@@ -53,7 +53,7 @@ def _queue(request: HttpRequest, form: UploadForm, file: Any) -> bool:
     try:
         start_upload(file.chunks(), label=name, operator=operator_of(request))
     except UploadRefused as refused:
-        form.add_error("files", _refusal(refused, name))
+        form.add_error("upload", _refusal(refused, name))
         return False
     return True
 

@@ -38,15 +38,15 @@ def a_job(**values) -> ImportJob:
 
 class TestUpload:
     def test_an_operator_imports_a_file_and_sees_what_came_of_it(self, as_operator):
-        page = as_operator.post("/import/", {"files": a_file()}, follow=True)
+        page = as_operator.post("/import/", {"upload": a_file()}, follow=True)
 
         assert Conversation.objects.get().message_count == 3
         assert "1 new conversation; 3 messages added." in text_of(page)
 
     def test_the_same_file_again_changes_nothing(self, as_operator):
-        as_operator.post("/import/", {"files": a_file()})
+        as_operator.post("/import/", {"upload": a_file()})
 
-        page = as_operator.post("/import/", {"files": a_file()}, follow=True)
+        page = as_operator.post("/import/", {"upload": a_file()}, follow=True)
 
         assert Conversation.objects.count() == 1
         assert "1 unchanged." in text_of(page)
@@ -55,7 +55,7 @@ class TestUpload:
         other = [*TALK[:1], {"role": "user", "content": "Something else."}]
         files = [a_file(), a_file(other, "other.json")]
 
-        as_operator.post("/import/", {"files": files})
+        as_operator.post("/import/", {"upload": files})
 
         assert Conversation.objects.count() == ImportJob.objects.count() == 2
 
@@ -64,7 +64,7 @@ class TestUpload:
         broken = line + b'{"role": "user", "cont\n' + line
 
         page = as_operator.post(
-            "/import/", {"files": a_file(broken, "cut.jsonl")}, follow=True
+            "/import/", {"upload": a_file(broken, "cut.jsonl")}, follow=True
         )
 
         said = text_of(page)
@@ -75,7 +75,7 @@ class TestUpload:
         assert "What to do" in said
 
     def test_an_empty_file_is_refused_at_the_field(self, as_operator):
-        page = as_operator.post("/import/", {"files": a_file(b"", "none.json")})
+        page = as_operator.post("/import/", {"upload": a_file(b"", "none.json")})
 
         assert page.status_code == 422
         assert "none.json is empty and was not taken." in text_of(page)
@@ -84,7 +84,7 @@ class TestUpload:
     def test_of_two_files_the_good_one_is_taken(self, as_operator):
         files = [a_file(b"", "none.json"), a_file()]
 
-        page = as_operator.post("/import/", {"files": files}, follow=True)
+        page = as_operator.post("/import/", {"upload": files}, follow=True)
 
         assert "none.json is empty" in text_of(page)
         assert Conversation.objects.count() == 1
@@ -97,7 +97,7 @@ class TestUpload:
 
     def test_a_viewer_may_not(self, as_viewer):
         assert as_viewer.get("/import/").status_code == 403
-        assert as_viewer.post("/import/", {"files": a_file()}).status_code == 403
+        assert as_viewer.post("/import/", {"upload": a_file()}).status_code == 403
         assert not ImportJob.objects.exists()
 
     def test_a_stranger_finds_nothing(self, as_stranger):
