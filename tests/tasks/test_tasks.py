@@ -60,6 +60,7 @@ def test_a_refused_press_wakes_nobody(session, django_capture_on_commit_callback
 def test_without_a_broker_the_press_still_counts(
     session, monkeypatch, caplog, django_capture_on_commit_callbacks
 ):
+    monkeypatch.delenv("CELERY_BROKER_URL", raising=False)  # Celery prefers it
     nowhere = Celery("nowhere", broker="redis://127.0.0.1:9/0", set_as_current=False)
 
     @nowhere.task
