@@ -167,7 +167,18 @@ def _section(
         for index, entry in enumerate(old)
         if entry.path == path and index not in taken
     ]
-    return DiffSection(path=path, items=tuple(items))
+    return DiffSection(
+        path=path, items=tuple(item for item in items if not _says_nothing(item))
+    )
+
+
+_NOTHING = frozenset({"none", "none currently", "n/a", "-", "无"})
+
+
+def _says_nothing(item: DiffItem) -> bool:
+    """A "None" that came or went is no change: the items beside it say it all."""
+    came_or_went = item.change in (Change.ADDED, Change.GONE)
+    return came_or_went and _normal(item.before or item.after) in _NOTHING
 
 
 def _item(new: _Entry, old: _Entry | None) -> DiffItem:

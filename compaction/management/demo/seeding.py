@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+from django.contrib.auth.models import User
 from django.db import transaction
 
 from compaction import wiring
 from compaction.engine.messages import Message
+from compaction.engine.recovery.reasons import REMEDIES, Reason
 from compaction.engine.triggers import Trigger
 from compaction.management.demo import stories_code, stories_work
 from compaction.management.demo.script import Story, Trouble
@@ -134,7 +136,14 @@ def _edit_summary(session: Session, story: Story, number: int) -> None:
         base_revision=current.revision,
         reason="said twice, must not be lost",
     )
-    edit_summary(session, edit, operator=None)
+    edit_summary(session, edit, operator=_demo_operator())
+
+
+def _demo_operator() -> User:
+    """Somebody who never signs in, to have a name on what the demo's operator did."""
+    return User.objects.get_or_create(
+        username="demo-operator", defaults={"is_active": False}
+    )[0]
 
 
 @transaction.atomic
@@ -161,14 +170,15 @@ def _finish(conversation: Conversation, story: Story, newest: datetime) -> None:
 
 
 def _write_event(session: Session, trouble: Trouble, at: datetime) -> None:
+    remedy = REMEDIES[Reason(trouble.reason)]
     RecoveryEvent.objects.create(
         session=session,
         at=at,
         reason=trouble.reason,
         status_code=trouble.status,
-        retryable=trouble.action == "retry",
-        should_compact=trouble.action == "compact",
-        should_fallback=trouble.action == "fail_over",
+        retryable=remedy.retry,
+        should_compact=remedy.compact,
+        should_fallback=remedy.fallback,
         action=trouble.action,
         attempt=trouble.attempt,
         attempts=trouble.attempts,

@@ -21,7 +21,12 @@ def compaction_loop() -> Story:
         agent="cli",
         window=64_000,
         ago=timedelta(seconds=12),
-        edits={1: ("None", "Keep Python 3.11. The user said so twice.")},
+        edits={
+            1: (
+                "## Constraints & Preferences\n- None",
+                "## Constraints & Preferences\n- Keep Python 3.11, said twice.",
+            )
+        },
     )
     story.system(CODER)
     story.user(

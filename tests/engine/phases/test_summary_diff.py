@@ -91,6 +91,14 @@ def test_chinese_is_compared_by_characters():
     assert diff.count(Change.REWORDED) == 1
 
 
+def test_a_none_that_gave_way_to_an_item_was_not_dropped():
+    diff = diff_summaries("## Done\nNone", "## Done\n- read s01")
+
+    assert (diff.count(Change.ADDED), diff.count(Change.GONE)) == (1, 0)
+    both = diff_summaries("## Done\nNone", "## Done\nNone.")
+    assert both.count(Change.KEPT) == 1
+
+
 def test_an_item_that_stands_twice_is_matched_once():
     diff = diff_summaries("## A\n- x y z", "## A\n- x y z\n- x y z")
 
