@@ -21,7 +21,7 @@ from compaction.engine.messages import Message
 from compaction.engine.outline import MessageFacts, Outline, facts_of, outline_of
 from compaction.engine.phases.assembly import assemble, middle_of
 from compaction.engine.phases.prompts import transcript_budget
-from compaction.engine.phases.transcript import limits_of, write_chunks
+from compaction.engine.phases.transcript import each_chunk, limits_of
 from compaction.engine.plan import Situation
 from compaction.engine.planning import plan_outline
 from compaction.engine.policy import CompactionPolicy
@@ -187,7 +187,7 @@ def pass_over(messages: Sequence[Message], facts: Sequence[MessageFacts]) -> int
     plan = plan_outline(Outline(facts), POLICY, situation=SITUATION)
     middle = middle_of(plan, messages)
     budget = transcript_budget(plan, middle, previous="")
-    part = next(iter(write_chunks(middle, limits_of(POLICY), budget=budget)), "")
+    part = next(each_chunk(middle, limits_of(POLICY), budget=budget), "")
     assemble(plan, messages, SUMMARY, COUNTER)
     return len(part)
 

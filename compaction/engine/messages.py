@@ -85,7 +85,8 @@ class Message:
     @property
     def text(self) -> str:
         """The readable text of the content; pictures appear as a label."""
-        return text_of(self.content)
+        content = self.content  # nearly always text: one call less
+        return content if isinstance(content, str) else text_of(content)
 
     @property
     def has_text(self) -> bool:

@@ -16,8 +16,8 @@ from compaction.engine.phases.placement import (
 from compaction.engine.phases.pruning import anchors_of, prune
 from compaction.engine.phases.tool_pairs import Repair, sanitise_pairs
 from compaction.engine.plan import Outcome, Plan
-from compaction.engine.policy import CompactionPolicy
-from compaction.engine.tokens import TokenCounter
+from compaction.engine.policy import CompactionPolicy, CountRule, PruneRule
+from compaction.engine.tokens import TokenCounter, count_message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +37,21 @@ class Assembly:
 def middle_of(plan: Plan, messages: Sequence[Message]) -> tuple[Message, ...]:
     """The messages that the summary replaces, without the running summary."""
     kept = frozenset(plan.split.kept)
+    start, end = plan.split.head_end, plan.split.tail_start
     return tuple(
-        messages[position].evolve(carried_summary=None)
-        for position in range(plan.split.head_end, plan.split.tail_start)
-        if position not in kept
-        and messages[position].kind is not Kind.SUMMARY
-        and not messages[position].dropped
+        [
+            message if message.carried_summary is None else _own(message)
+            for position, message in enumerate(messages[start:end], start)
+            if position not in kept
+            and message.kind is not Kind.SUMMARY
+            and not message.dropped
+        ]
     )
+
+
+def _own(message: Message) -> Message:
+    """The message without a summary that it carried."""
+    return message.evolve(carried_summary=None)
 
 
 def assemble(
@@ -53,15 +61,17 @@ def assemble(
     counter: TokenCounter,
 ) -> Assembly:
     """Build the new list; a result that does not shrink enough is discarded."""
-    pruned, edited = prune(plan, messages)
-    placed: tuple[Placed, ...]
-    if summary is None:
-        placed = tuple((m, i) for i, m in enumerate(pruned) if not m.dropped)
-    else:
-        placed = _place(plan, pruned, summary)
+    stays = _staying(plan, messages) if summary is not None else range(len(messages))
+    # By the default rule the summariser sees the middle whole, so no one would look.
+    all_are_seen = plan.policy.prune_rule is not PruneRule.BEFORE_TAIL
+    pruned, edited = prune(plan, messages, among=None if all_are_seen else stays)
+    left = [(pruned[i], i) for i in stays if not pruned[i].dropped]
+    placed: Sequence[Placed] = left
+    if summary is not None:
+        placed = place_summary(_parts_of(plan, messages, left), summary, plan.policy)
     paired = sanitise_pairs(
         [message for message, _ in placed],
-        summarised_ids=_ids_of(middle_of(plan, messages)),
+        summarised_ids=_summarised_ids(plan, messages, placed),
         open_ids=_open_ids(messages),
     )
     result = Assembly(
@@ -75,36 +85,30 @@ def assemble(
     return result if _shrank(plan, result) else _discard(plan, messages)
 
 
-def _place(plan: Plan, pruned: Sequence[Message], summary: str) -> tuple[Placed, ...]:
+def _staying(plan: Plan, messages: Sequence[Message]) -> Sequence[int]:
+    """Positions of head, kept messages and tail."""
+    split = plan.split
+    tail = range(max(split.head_end, split.tail_start), len(messages))
+    return [*range(split.head_end), *split.kept, *tail]
+
+
+def _parts_of(
+    plan: Plan, messages: Sequence[Message], left: Sequence[tuple[Message, int]]
+) -> Parts:
     kept = frozenset(plan.split.kept)
-    stays = [
-        (message.evolve(carried_summary=None), position)
-        for position, message in enumerate(pruned)
-        if _stays(plan, position, kept)
-        and message.kind is not Kind.SUMMARY
-        and not message.dropped
-    ]
-    head = tuple(p for p in stays if p[1] < plan.split.head_end)
+    stays = [(_own(m), place) for m, place in left if m.kind is not Kind.SUMMARY]
+    head = [p for p in stays if p[1] < plan.split.head_end]
     if plan.policy.system_note:
         noted = add_system_note([message for message, _ in head])
-        head = tuple(zip(noted, [position for _, position in head], strict=True))
-    parts = Parts(
-        head=head,
+        head = list(zip(noted, [position for _, position in head], strict=True))
+    pinned = frozenset(place for message, place in left if message.pinned)
+    return Parts(
+        head=tuple(head),
         kept=tuple(p for p in stays if p[1] in kept),
         tail=tuple(p for p in stays if p[1] >= plan.split.tail_start),
-        kept_is_older=_kept_is_older(plan, pruned, kept),
-        verbatim=anchors_of(plan, pruned) | _pinned(pruned),
+        kept_is_older=_kept_is_older(plan, messages, kept),
+        verbatim=anchors_of(plan, messages) | pinned,
     )
-    return place_summary(parts, summary, plan.policy)
-
-
-def _pinned(messages: Sequence[Message]) -> frozenset[int]:
-    return frozenset(i for i, message in enumerate(messages) if message.pinned)
-
-
-def _stays(plan: Plan, position: int, kept: frozenset[int]) -> bool:
-    between = plan.split.head_end <= position < plan.split.tail_start
-    return not between or position in kept
 
 
 def _kept_is_older(
@@ -119,9 +123,16 @@ def _kept_is_older(
     return bool(kept) and max(kept) < first
 
 
-def _ids_of(messages: Sequence[Message]) -> frozenset[str]:
-    results = {m.tool_call_id for m in messages if m.tool_call_id}
-    return frozenset(results)
+def _summarised_ids(
+    plan: Plan, messages: Sequence[Message], placed: Sequence[Placed]
+) -> frozenset[str]:
+    """Calls that stay while their result went into the summary; usually none."""
+    asked = {call_id for message, _ in placed for call_id in message.call_ids}
+    missing = asked - {message.tool_call_id for message, _ in placed}
+    if not missing:
+        return frozenset()
+    results = {message.tool_call_id for message in middle_of(plan, messages)}
+    return frozenset(missing & results)
 
 
 def _open_ids(messages: Sequence[Message]) -> frozenset[str]:
@@ -140,7 +151,9 @@ def count_tokens(
     messages: Sequence[Message], policy: CompactionPolicy, counter: TokenCounter
 ) -> int:
     """Count a list by the rule of a policy."""
-    return recount(outline_of(messages, counter), policy).tokens
+    if policy.count_rule is CountRule.CHARS_OVER_4:
+        return recount(outline_of(messages, counter), policy).tokens
+    return sum(count_message(message, counter) for message in messages)
 
 
 def _shrank(plan: Plan, result: Assembly) -> bool:

@@ -109,7 +109,7 @@ def transcript_budget(plan: Plan, middle: Sequence[Message], *, previous: str) -
     The summariser's window less its answer, the previous summary and the
     instructions, turned into characters by what this middle's tokens measured.
     """
-    chars = sum(len(m.text) for m in middle) or 1
+    chars = sum([len(m.text) for m in middle]) or 1
     per_token = max(0.8, min(4.0, chars / max(1, plan.sizes.middle)))
     window = plan.situation.summariser_window
     room = window - plan.summary_budget - FIXED_PROMPT_TOKENS

@@ -128,8 +128,10 @@ def mask_by_place(text: str, tally: Tally) -> str:
     if "asic " in text:
         text = _BASIC.sub(lambda match: _mask_basic(match, tally), text)
     for place in PLACES:
-        if any(gate in text for gate in place.gates):
-            text = _mask(text, place, tally)
+        for gate in place.gates:  # plain loops: this runs for every text there is
+            if gate in text:
+                text = _mask(text, place, tally)
+                break
     return text
 
 

@@ -7,7 +7,7 @@ the conversation can close the frame it stands in (omp#8727).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from compaction.engine.messages import Message, Role, ToolCall
@@ -72,19 +72,24 @@ def write_chunks(
     A single turn that is larger than the budget is clipped to it (claude-code#23047:
     a middle larger than the summariser's own window must not make it refuse).
     """
-    chunks: list[str] = []
+    return tuple(each_chunk(messages, limits, budget=budget))
+
+
+def each_chunk(
+    messages: Iterable[Message], limits: Limits, *, budget: int
+) -> Iterator[str]:
+    """Write the transcripts of `write_chunks` one by one, when they are asked for."""
     turns: list[str] = []
     used = 0
     for message in messages:
         turn = clip(write_turn(message, limits), budget)
         if turns and used + len(turn) + 2 > budget:
-            chunks.append("\n\n".join(turns))
+            yield "\n\n".join(turns)
             turns, used = [], 0
         turns.append(turn)
         used += len(turn) + 2
     if turns:
-        chunks.append("\n\n".join(turns))
-    return tuple(chunks)
+        yield "\n\n".join(turns)
 
 
 def clip(text: str, limit: int) -> str:
@@ -118,9 +123,13 @@ def escape(text: str) -> str:
     return _LABEL.sub(r"| \1", framed) if "[" in framed else framed
 
 
+_ASKED = 100  # requests that tell the language
+
+
 def is_cjk(messages: Sequence[Message]) -> bool:
-    """True when what users wrote is mostly Chinese (or another CJK language)."""
-    text = " ".join(m.text[:400] for m in messages if m.role is Role.USER)
+    """True when what users wrote last is mostly Chinese (or another CJK language)."""
+    asked = [message for message in messages if message.role is Role.USER]
+    text = " ".join(message.text[:400] for message in asked[-_ASKED:])
     dense = len(re.findall("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]", text))
     latin = len(re.findall("[A-Za-z]{2,}", text))
     return dense > latin and dense >= 4
