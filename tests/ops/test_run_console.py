@@ -185,8 +185,11 @@ def test_the_printed_link_signs_in_only_once(started):
 
 def write_conversation(path):
     """Write a log of an invented agent, long enough to be worth compacting."""
-    system = {"role": "system", "content": "You repair the bakery's web shop."}
-    messages: list[dict[str, object]] = [system]
+    system: dict[str, object] = {
+        "role": "system",
+        "content": "You repair the bakery's web shop.",
+    }
+    messages = [system]
     for number in range(40):
         call = {"name": "read_file", "arguments": f'{{"path": "cake_{number}.py"}}'}
         messages += [
