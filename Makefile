@@ -1,7 +1,7 @@
 # `make` lists the targets. Everything runs in .venv, made on first use.
 .DEFAULT_GOAL := help
 .PHONY: help run test check coverage lint format types layers templates migrations \
-	bench bench-quality screenshots lock venv-run venv-dev
+	bench screenshots lock venv-run venv-dev
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -51,9 +51,6 @@ migrations: venv-dev  ## Fail when a migration is missing
 
 bench: venv-dev  ## Measure speed against peers, as ratios of one run
 	$(BIN)/python -m bench
-
-bench-quality: venv-dev  ## Measure what summaries keep
-	$(BIN)/python -m bench quality
 
 screenshots: venv-dev  ## Take the pictures of the documentation
 	$(BIN)/python scripts/screenshots.py

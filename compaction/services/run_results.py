@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from compaction.engine.lineage import new_session_id, next_title
+from compaction.engine.phases.placement import note_in_prompt
 from compaction.engine.phases.summary import SummaryResult
 from compaction.engine.plan import Outcome
 from compaction.models import Conversation, Run, Session, Summary
@@ -63,6 +64,8 @@ def _apply(context: RunContext, result: Result) -> Session:
     now = timezone.now()
     parent = _lock_unchanged(context)
     child = _make_child(parent, result.assembly.outcome, now)
+    if result.summary is not None:
+        _note_in_prompt(context, child)
     _write_messages(context, result, child)
     if result.summary is not None:
         _write_summary(context, result.summary, child)
@@ -118,6 +121,19 @@ def _make_child(parent: Session, outcome: Outcome, now: datetime) -> Session:
         started_at=now,
         compactions=parent.compactions + (outcome is Outcome.SUMMARISED),
     )
+
+
+def _note_in_prompt(context: RunContext, child: Session) -> None:
+    """Tell an agent whose system prompt is kept apart that there is a summary.
+
+    Where the prompt is a message of the list, the assembly has noted it there.
+    """
+    has_own = bool(context.messages) and context.messages[0].is_system
+    if has_own or not (context.plan.policy.system_note and child.system_prompt):
+        return
+    child.system_prompt = note_in_prompt(child.system_prompt)
+    child.system_tokens = context.counter.count(child.system_prompt)
+    child.save(update_fields=["system_prompt", "system_tokens"])
 
 
 def _free_id(now: datetime) -> str:

@@ -11,6 +11,7 @@ from compaction import wiring
 from compaction.engine.compactor import summarise
 from compaction.engine.messages import Kind, Role
 from compaction.engine.phases.assembly import assemble
+from compaction.engine.phases.summary_text import SYSTEM_NOTE
 from compaction.engine.tokens import RoughCounter
 from compaction.engine.triggers import Trigger
 from compaction.engine.validation import validate
@@ -431,3 +432,24 @@ def test_running_inside_a_transaction_of_somebody_else_is_refused(transactional_
 
     with transaction.atomic(), pytest.raises(RuntimeError):
         perform_run(run.pk)
+
+
+def test_a_system_prompt_that_is_kept_apart_is_told_of_the_summary_once(db):
+    session = store_session([m for m in long_work() if m.role is not Role.SYSTEM])
+    Session.objects.filter(pk=session.pk).update(system_prompt="Rules of the orchard.")
+    session.refresh_from_db()
+
+    child = run_session(session).result_session
+
+    assert child.system_prompt.startswith("Rules of the orchard.")
+    assert child.system_prompt.count(SYSTEM_NOTE) == 1
+    assert child.system_tokens > session.system_tokens
+    session.refresh_from_db()
+    assert session.system_prompt == "Rules of the orchard."
+
+
+def test_a_system_prompt_among_the_messages_is_noted_there_alone(session):
+    child = run_session(session).result_session
+
+    assert child.system_prompt == ""
+    assert load_messages(child)[0].text.count(SYSTEM_NOTE) == 1

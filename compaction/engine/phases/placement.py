@@ -138,5 +138,11 @@ def _with_note(system: Message) -> Message:
     if isinstance(system.content, tuple):
         note = {"type": "text", "text": SYSTEM_NOTE}
         return system.evolve(content=(*system.content, note))
-    own = system.content or ""
-    return system.evolve(content=f"{own}\n\n{SYSTEM_NOTE}".lstrip())
+    return system.evolve(content=note_in_prompt(system.content or ""))
+
+
+def note_in_prompt(prompt: str) -> str:
+    """Add the note to a system prompt that is kept apart, exactly once."""
+    if SYSTEM_NOTE in prompt:
+        return prompt
+    return f"{prompt}\n\n{SYSTEM_NOTE}".lstrip()
