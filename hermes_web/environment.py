@@ -131,11 +131,13 @@ def database(url: str) -> dict[str, Any]:
 def broker_options(url: str, folder: Path) -> dict[str, Any]:
     """Return the transport options for a `CELERY_BROKER_URL`.
 
-    Only the file broker needs some: its folders, which must exist, and a
-    short polling interval (seconds), since its default of 1 s is felt.
+    The file broker needs its folders, which must exist, and a short polling
+    interval (seconds), since its default of 1 s is felt. A server that is down is
+    not asked again while a person waits (six seconds by default): the row is
+    stored, and the sweeper wakes a worker later.
     """
     if not url.startswith("filesystem:"):
-        return {}
+        return {"max_retries": 0}
     queue = str(make_folder(folder / "queue"))
     return {
         "data_folder_in": queue,

@@ -135,6 +135,8 @@ def test_the_file_broker_gets_its_folders_and_a_short_wait(tmp_path):
     assert options["store_processed"] is False
 
 
-def test_other_brokers_need_no_options(tmp_path):
-    assert environment.broker_options("redis://127.0.0.1:6379/0", tmp_path) == {}
+def test_a_broker_that_is_down_is_asked_once_and_needs_no_folders(tmp_path):
+    options = environment.broker_options("redis://127.0.0.1:6379/0", tmp_path)
+
+    assert options == {"max_retries": 0}
     assert list(tmp_path.iterdir()) == []

@@ -14,9 +14,11 @@ from django.utils import timezone
 from compaction import tasks
 from compaction.models import Run, Session
 from compaction.services.runs import Refusal, RunRequest, queue_run
+from hermes_web.environment import broker_options
 from tests.conversations import long_work, store_session
 from tests.services.run_fixtures import POLICY
 
+NOWHERE = "redis://127.0.0.1:9/0"
 ASK = RunRequest(policy=POLICY)
 
 
@@ -58,10 +60,11 @@ def test_a_refused_press_wakes_nobody(session, django_capture_on_commit_callback
 
 
 def test_without_a_broker_the_press_still_counts(
-    session, monkeypatch, caplog, django_capture_on_commit_callbacks
+    session, monkeypatch, caplog, tmp_path, django_capture_on_commit_callbacks
 ):
     monkeypatch.delenv("CELERY_BROKER_URL", raising=False)  # Celery prefers it
-    nowhere = Celery("nowhere", broker="redis://127.0.0.1:9/0", set_as_current=False)
+    nowhere = Celery("nowhere", broker=NOWHERE, set_as_current=False)
+    nowhere.conf.broker_transport_options = broker_options(NOWHERE, tmp_path)
 
     @nowhere.task
     def perform_run(run_id):
