@@ -283,19 +283,31 @@ def _is_worker_of(folder, data):
     return f"HERMES_WEB_DATA={data}".encode() in environ and b"celery" in command
 
 
-def test_a_second_start_keeps_data_and_secret(started, tmp_path):
-    first = started(MANAGE)
-    first.link()
+def test_a_second_start_keeps_everything_and_loads_nothing_again(started, tmp_path):
+    first = started(MAKE)
+    visitor = Visitor()
+    visitor.find_button(first.link())()
+    listed = list_conversations(visitor, first)
     first.stop(signal.SIGTERM)
     secret = (tmp_path / "data" / "secret_key").read_text()
 
-    second = started(MANAGE, log=tmp_path / "second.log")
+    second = started(MAKE, log=tmp_path / "second.log", port=first.port)
     second.link()
+    listed_again = list_conversations(visitor, second)
     second.stop(signal.SIGTERM)
 
-    assert (tmp_path / "data" / "secret_key").read_text() == secret
-    assert "Installing" not in second.output()
+    assert "Loaded invented demo conversations" in first.output()
+    assert len(listed) > 5
+    assert listed_again == listed
     assert "demo" not in second.output()
+    assert "Installing" not in second.output()
+    assert (tmp_path / "data" / "secret_key").read_text() == secret
+
+
+def list_conversations(visitor, console):
+    """Return the addresses on the list; still signed in after another start."""
+    _, _, text = visitor.get(f"http://127.0.0.1:{console.port}/sessions/")
+    return re.findall(r'href="(/sessions/2\w+/)"', text)
 
 
 def test_a_busy_port_is_said_in_one_sentence_and_nothing_is_started(started):
