@@ -12,7 +12,8 @@ from django.utils.translation import gettext, gettext_lazy as _
 from compaction.engine.policy import DEFAULT, PRESETS, CompactionPolicy, PolicyError
 from compaction.forms.policy_fields import FIELDS, GROUPS, FieldText
 from compaction.models import PolicyProfile
-from compaction.services.policies import PolicyChoice, ProfileDraft
+from compaction.services.policies import PolicyChoice
+from compaction.services.profiles import ProfileDraft
 
 NONE = "none"
 

@@ -25,7 +25,7 @@ from compaction.selectors.policies import (
     policy_columns,
     preset_below,
 )
-from compaction.services.policies import ProfileConflict, delete_profile, save_profile
+from compaction.services.profiles import ProfileConflict, delete_profile, save_profile
 from compaction.services.roles import Verb
 from compaction.views._access import allow, operator_of
 from compaction.views._render import go_to, page_or_fragment, render_page

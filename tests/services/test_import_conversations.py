@@ -509,7 +509,7 @@ def test_an_import_that_breaks_in_the_middle_leaves_nothing(monkeypatch):
 
 def test_rows_that_moved_while_we_counted_are_compared_again(monkeypatch):
     bring_in(conversation(session(talk(4))))
-    raced = []
+    raced: list[bool] = []
 
     def race(package):
         if not raced:

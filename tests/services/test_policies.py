@@ -9,14 +9,16 @@ from compaction.engine.policy import HERMES, PolicyError
 from compaction.models import Conversation, OperatorAction, PolicyProfile
 from compaction.services.policies import (
     PolicyChoice,
-    ProfileConflict,
-    ProfileDraft,
     check_policy,
     clear_policy,
-    delete_profile,
     policy_in_force,
-    save_profile,
     set_policy,
+)
+from compaction.services.profiles import (
+    ProfileConflict,
+    ProfileDraft,
+    delete_profile,
+    save_profile,
 )
 from tests.conversations import long_work, say, store_session
 
