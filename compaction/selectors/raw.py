@@ -7,6 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Case, TextField, Value, When
+from django.db.models.functions import Length
+
 from compaction.engine.messages import to_dict
 from compaction.engine.phases.redaction import redact
 from compaction.engine.validation import Finding, validate
@@ -18,6 +21,9 @@ from compaction.store.message_rows import read_body
 WINDOW_SIZE = 50
 CLIPPED_CHARS = 1_500
 """Characters of a message's JSON in the list; its own page shows more."""
+
+READ_AT_ONCE = 500_000
+"""Characters of a stored message up to which the list reads it at all."""
 
 CHECKED_AT_ONCE = 2_000
 """Messages that are validated without being asked to: it reads every body."""
@@ -31,7 +37,7 @@ class RawMessage:
 
     position: int
     role: str
-    text: str
+    text: str  # empty for a message too large for the list
     chars: int
     is_clipped: bool
     is_sent: bool  # False for what was dropped or rewound
@@ -70,7 +76,8 @@ def read_raw_window(session: Session, *, at: int) -> RawWindow:
     rows = Message.objects.filter(
         session=session, position__gte=start, position__lt=start + WINDOW_SIZE
     )
-    found = rows.order_by("position").values(*_COLUMNS)
+    sized = rows.order_by("position").annotate(size=Length("body"))
+    found = sized.values(*_SHORT, "size", fitting=_FITS)
     after = start + WINDOW_SIZE
     return RawWindow(
         rows=tuple(_clip(row) for row in found),
@@ -80,31 +87,38 @@ def read_raw_window(session: Session, *, at: int) -> RawWindow:
     )
 
 
-_COLUMNS = ("position", "role", "body", "pinned", "dropped", "inactive")
+# A window of huge messages must not load them all to show the beginning of each.
+_SHORT = ("position", "role", "dropped", "inactive")
+_FITS = Case(
+    When(size__lte=READ_AT_ONCE, then="body"),
+    default=Value(""),
+    output_field=TextField(),
+)
 
 
 def _clip(row: Mapping[str, Any]) -> RawMessage:
-    text = _as_json(row)
+    text = _as_json(row["fitting"]) if row["fitting"] else ""
+    chars = len(text) or row["size"]
     return RawMessage(
         position=row["position"],
         role=row["role"],
         text=text[:CLIPPED_CHARS],
-        chars=len(text),
-        is_clipped=len(text) > CLIPPED_CHARS,
+        chars=chars,
+        is_clipped=chars > CLIPPED_CHARS,
         is_sent=not (row["dropped"] or row["inactive"]),
     )
 
 
-def _as_json(row: Mapping[str, Any]) -> str:
-    message = read_body(row["body"], pinned=False, dropped=False)
+def _as_json(body: str) -> str:
+    message = read_body(body, pinned=False, dropped=False)
     return json.dumps(to_dict(message), ensure_ascii=False, indent=2)
 
 
 def read_raw_message(session: Session, position: int) -> str | None:
     """Return one message as JSON, None when there is none."""
     rows = Message.objects.filter(session=session, position=position)
-    row = rows.values(*_COLUMNS).first()
-    return _as_json(row) if row else None
+    body = rows.values_list("body", flat=True).first()
+    return None if body is None else _as_json(body)
 
 
 _findings: Recent[tuple[Finding, ...]] = Recent(

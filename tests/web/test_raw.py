@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.test import AsyncClient
 
 from compaction.engine.messages import to_dict
@@ -72,6 +72,18 @@ def test_a_long_message_is_clipped_and_whole_on_demand(as_viewer):
     assert row.is_clipped
     assert "z" * 5_000 in whole.content.decode()
     assert as_viewer.get(f"/sessions/{session.pk}/raw/9/").status_code == 404
+
+
+def test_a_huge_message_is_not_read_for_the_list(as_viewer):
+    session = a_session([user("ok"), user("z" * 2_000_000), assistant("fine")])
+
+    response = raw_page(as_viewer, session)
+
+    rows = response.context["window"].rows
+    assert [bool(row.text) for row in rows] == [True, False, True]
+    assert rows[1].chars > 2_000_000
+    assert f'href="/sessions/{session.pk}/raw/1/' in response.content.decode()
+    assert len(response.content) < 100_000
 
 
 def test_before_shows_the_session_it_came_from(as_viewer):
@@ -172,7 +184,7 @@ def test_under_asgi_the_download_comes_in_pieces(viewer):
         assert response.is_async
         return [piece async for piece in response.streaming_content]
 
-    received = asyncio.run(pieces())
+    received = async_to_sync(pieces)()
 
     assert len(received) > 100
     assert len(json.loads(b"".join(received))) == session.message_count
