@@ -60,13 +60,14 @@ def main() -> None:
 
 def take_all(browser: Browser, link: str) -> None:
     """Take the sessions page once, and one conversation in every look."""
-    context = browser.new_context(reduced_motion="reduce")
+    context = browser.new_context(reduced_motion="reduce", locale="en-GB")
     page = context.new_page()
     page.goto(link)
+    page.get_by_role("button", name="Sign in").click()
     home = link.split("/sign-in/")[0]
     page.goto(f"{home}/sessions/")
     take(page, "sessions", PLAIN)
-    conversation = most_telling(page)
+    conversation = newest_conversation(page)
     for look in LOOKS:
         page.goto(f"{home}{conversation}")
         take(page, "context", look)
@@ -74,19 +75,13 @@ def take_all(browser: Browser, link: str) -> None:
     take(page, "summaries", PLAIN)
 
 
-def most_telling(page: Page) -> str:
-    """Return the address of the listed conversation with most generations."""
+def newest_conversation(page: Page) -> str:
+    """Return the address of the conversation that is listed first."""
     links = page.locator("main a[href^='/sessions/2']")
-    if not links.count():
+    address = links.first.get_attribute("href") if links.count() else None
+    if address is None:
         sys.exit("The sessions page lists no conversation: were the demo data loaded?")
-    rows = page.locator("main tr, main li").filter(has=links)
-    generations = [
-        int(match.group(1)) if (match := re.search(r"×\s*(\d+)", text)) else 1
-        for text in rows.all_inner_texts()
-    ]
-    best = rows.nth(generations.index(max(generations))) if generations else page
-    address = best.locator("a[href^='/sessions/2']").first.get_attribute("href")
-    return address or sys.exit("A listed conversation has no address.")
+    return address
 
 
 def take(page: Page, name: str, look: Look) -> None:
