@@ -35,13 +35,12 @@ class NewMessage:
 
     `origin` is (session id, position) of the message that this one is a copy of;
     `inactive` one that the agent itself rewound: it is shown, and never planned, sent
-    or counted; `source_digest` the fingerprint by which an import knows it again.
+    or counted.
     """
 
     message: EngineMessage
     at: datetime | None = None
     external_id: str = ""
-    source_digest: str = ""
     origin: tuple[str, int] | None = None
     inactive: bool = False
 

@@ -49,8 +49,10 @@ HOSTILE = [
 
 def outline_facts(outline):
     return [
-        (f.role, f.kind, f.tokens, f.pruned_tokens, f.chars, f.args_chars, f.images)
-        + (f.has_text, len(f.call_ids), f.pinned, f.dropped, f.digest)
+        (
+            *(f.role, f.kind, f.tokens, f.pruned_tokens, f.chars, f.args_chars),
+            *(f.images, f.has_text, len(f.call_ids), f.pinned, f.dropped, f.digest),
+        )
         for f in outline.facts
     ]
 
