@@ -94,7 +94,7 @@ def test_one_press_leads_to_a_summary_and_all_of_it_can_be_watched(
 
     page.get_by_role("link", name="Read the summary").click()
     expect(page.get_by_role("heading", name="in force")).to_be_visible()
-    expect(page.locator(".diff-item.added").first).to_contain_text("Tidy the sample")
+    expect(page.locator(".summary-items").first).to_contain_text("Tidy the sample")
     page.get_by_role("link", name="Timeline").click()
     expect(page.locator(".events")).to_contain_text("messages became a summary")
     conversation = Conversation.objects.get()
