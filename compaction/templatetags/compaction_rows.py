@@ -7,19 +7,21 @@ frozen value and the language, so its HTML is kept under that value.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from django import template
 from django.template.context import Context
 from django.template.loader import get_template
 from django.urls import reverse
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext
 
 from compaction.selectors.messages import MessageRow
 from compaction.selectors.search import Snippet
-from compaction.selectors.sessions import Facts
+from compaction.selectors.sessions import Facts, Row
+from compaction.templatetags.compaction_format import ago
 
 register = template.Library()
 
@@ -44,12 +46,30 @@ def _draw_message(row: MessageRow, url: str, language: Hashable) -> SafeString: 
     return mark_safe(get_template("compaction/context/_message.html").render(context))
 
 
+_ROW = (
+    '<tr id="c-{}" data-row tabindex="-1">{}<td class="sub" data-label="{}">'
+    '<time datetime="{}" data-ago>{}</time></td></tr>\n'
+)
+
+
 @register.simple_tag
-def session_cells(
-    facts: Facts, snippets: Mapping[int, Snippet], conversation_id: int
-) -> SafeString:
-    """Draw the cells of a conversation but the last, which tells the time."""
-    return _draw_session(facts, snippets.get(conversation_id), get_language())
+def session_rows(rows: Iterable[Row], snippets: Mapping[int, Snippet]) -> SafeString:
+    """Draw conversations of a list; what tells the time is never kept."""
+    label, language = gettext("Active"), get_language()
+    return format_html_join(
+        "",
+        _ROW,
+        (
+            (
+                row.pk,
+                _draw_session(row.facts, snippets.get(row.pk), language),
+                label,
+                row.active_at.isoformat(),
+                ago(row.active_at),
+            )
+            for row in rows
+        ),
+    )
 
 
 @register.simple_tag(takes_context=True)
