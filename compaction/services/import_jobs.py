@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from compaction import wiring
 from compaction.models import ImportJob
+from compaction.services.crash_points import AFTER_CLAIM, BEFORE_CLAIM, reach
 from compaction.services.heartbeat import Pulse, keep_alive
 from compaction.services.imports import ImportReport, import_file
 from compaction.services.leases import Lease, LeaseLost, claim
@@ -130,9 +131,11 @@ def perform_import(job_id: uuid.UUID) -> None:
     unchanged by that one.
     """
     limits = wiring.lease_limits()
+    reach(BEFORE_CLAIM)
     lease = claim(ImportJob, job_id, terms=limits)
     if lease is None:
         return
+    reach(AFTER_CLAIM)
     job = ImportJob.objects.select_related("requested_by").get(pk=job_id)
     try:
         with keep_alive(lease, limit=limits.work_seconds) as pulse:

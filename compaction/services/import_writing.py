@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 
 from compaction.models import Conversation, Session
 from compaction.services.conversations import refresh_conversation
+from compaction.services.crash_points import AFTER_COMMIT, BEFORE_COMMIT, reach
 from compaction.services.import_extras import write_cooldown, write_task_state
 from compaction.services.import_matching import Fate, Held
 from compaction.services.import_rows import Prepared
@@ -58,9 +59,12 @@ def write_package(package: Package) -> Conversation:
     """Write a conversation; raises Moved, and then nothing has changed."""
     try:
         with transaction.atomic():
-            return _write(package)
+            conversation = _write(package)
+            reach(BEFORE_COMMIT)
     except IntegrityError as error:
         raise Moved from error
+    reach(AFTER_COMMIT)
+    return conversation
 
 
 def _write(package: Package) -> Conversation:

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from compaction import wiring
 from compaction.models import ImportJob, Run, WorkerSign
+from compaction.services.import_jobs import forget_upload
 from compaction.services.leases import (
     GAVE_UP,
     Lease,
@@ -69,3 +70,4 @@ def _give_up_import(lease: Lease) -> None:
     lease.finish(
         status=ImportJob.Status.FAILED, reason=GAVE_UP, finished_at=timezone.now()
     )
+    forget_upload(ImportJob.objects.get(pk=lease.pk))
