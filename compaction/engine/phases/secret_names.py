@@ -40,7 +40,8 @@ _SEPARATOR = (
 
 # The first letter stands in a class of its own: the search skips what is not in it.
 _REST_OF_WORD = any_case(
-    "ass(?:w(?:or)?d|phrase|code)?|wd|e(?:cret|y)|oken|redentials?|uth|ig(?:nature)?"
+    "ass(?:w(?:or)?d|phrase|code)?|wd|e(?:cret|y)|oken|redentials?|uth(?!or)"
+    "|ig(?:nature)?"
 )
 NAMED_VALUE = re.compile(
     rf"[pPsStTkKcCaA密口令秘私暗](?P<word>{_REST_OF_WORD}|[码令钥牌匙号])"

@@ -18,9 +18,9 @@ TRUNCATED = "\n...[truncated]...\n"
 OPENING = "<transcript>"
 CLOSING = "</transcript>"
 _FRAME = re.compile(r"<(/?)(transcript|previous_summary|focus)\b", re.IGNORECASE)
+# Begins with a bracket, not with `^`: such a search skips ahead.
 _LABEL = re.compile(
-    r"^(\[(?:USER|ASSISTANT|SYSTEM|DEVELOPER|TOOL RESULT|TOOL|FUNCTION)\b)",
-    re.MULTILINE,
+    r"\[(?<![^\n]\[)(?=(?:USER|ASSISTANT|SYSTEM|DEVELOPER|TOOL|FUNCTION)\b)"
 )
 
 
@@ -120,7 +120,7 @@ def _write_call(call: ToolCall, limits: Limits) -> str:
 def escape(text: str) -> str:
     """Make text of the conversation unable to close a frame or forge a label."""
     framed = _FRAME.sub(r"<\1 \2", text) if "<" in text else text
-    return _LABEL.sub(r"| \1", framed) if "[" in framed else framed
+    return _LABEL.sub("| [", framed) if "[" in framed else framed
 
 
 _ASKED = 100  # requests that tell the language
