@@ -57,4 +57,5 @@ def differences(
 def check_floor(plan: Plan) -> None:
     """Refuse a threshold that no run could get below; says the floor in tokens."""
     if plan.threshold < plan.floor:
-        raise PolicyError("threshold_ratio", f"below the floor of {plan.floor:,}")
+        reason = f"below the floor of {plan.floor:,}"
+        raise PolicyError("threshold_ratio", reason, floor=plan.floor)

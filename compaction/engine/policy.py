@@ -67,10 +67,11 @@ class Template(StrEnum):
 class PolicyError(ValueError):
     """A policy that cannot work; `field` names the value to change."""
 
-    def __init__(self, field: str, reason: str) -> None:
+    def __init__(self, field: str, reason: str, *, floor: int | None = None) -> None:
         super().__init__(f"{field}: {reason}")
         self.field = field
         self.reason = reason
+        self.floor = floor  # tokens, when the value is below what can work here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,8 +32,6 @@ from compaction.views._access import allow, operator_of, refusal_for
 from compaction.views._render import go_to, page_or_fragment
 from compaction.views._sessions import session_frame, with_session
 
-_BELOW_FLOOR = "below the floor of"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
@@ -89,21 +87,21 @@ def _save(
         )
     except PolicyError as error:
         session.conversation.refresh_from_db()
-        if error.reason.startswith(_BELOW_FLOOR):
-            form.add_error(error.field, _floor_sentence(error))
-        else:
+        if error.floor is None:
             form.refuse(error)
+        else:
+            form.add_error(error.field, _floor_sentence(error.floor))
         return _show(request, session, form)
     messages.success(request, gettext("The policy of this conversation is changed."))
     return go_to(request, reverse("session-policy", args=[session.pk]))
 
 
-def _floor_sentence(error: PolicyError) -> str:
+def _floor_sentence(floor: int) -> str:
     said = gettext(
         "No run could get below this threshold: what stays, with the shortest summary, "
         "takes about %(floor)s tokens. Choose a higher threshold, or protect less."
     )
-    return said % {"floor": error.reason.removeprefix(_BELOW_FLOOR).strip()}
+    return said % {"floor": f"{floor:,}"}
 
 
 def _show(

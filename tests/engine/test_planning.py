@@ -109,8 +109,10 @@ def test_a_threshold_below_what_stays_is_refused_with_the_floor():
     """Four compactions in one turn were measured with such a threshold."""
     made = plan(long_conversation(), POLICY, COUNTER)
 
-    with pytest.raises(PolicyError, match=f"{made.floor:,}"):
+    with pytest.raises(PolicyError, match=f"{made.floor:,}") as refused:
         check_floor(made)
+
+    assert refused.value.floor == made.floor
 
 
 def test_equal_plans_have_equal_hashes_and_others_do_not():
