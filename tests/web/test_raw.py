@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
+from asgiref.sync import sync_to_async
+from django.db import connections
 from django.test import AsyncClient
 
 from compaction.engine.messages import to_dict
@@ -182,9 +185,13 @@ def test_under_asgi_the_download_comes_in_pieces(viewer):
         await client.aforce_login(viewer)
         response: Any = await client.get(f"/sessions/{session.pk}/raw/export/")
         assert response.is_async
-        return [piece async for piece in response.streaming_content]
+        received = [piece async for piece in response.streaming_content]
+        await sync_to_async(connections.close_all)()
+        return received
 
-    received = async_to_sync(pieces)()
+    # In a thread of its own: a browser's loop may be running in this one.
+    with ThreadPoolExecutor() as pool:
+        received = pool.submit(asyncio.run, pieces()).result()
 
     assert len(received) > 100
     assert len(json.loads(b"".join(received))) == session.message_count
