@@ -260,7 +260,7 @@ ROWS = (
     *(
         Row(
             name=f"compact_unmeasured/{letter}",
-            target="1",
+            target="2",
             measure=compact_unmeasured(letter),
             against="Hermes' whole pass, redaction on, an equally long prompt",
         )

@@ -36,26 +36,21 @@ _EXITS = (
     re.compile(rf"exit(?:_code|(?:ed)?(?: with)?(?: code| status)?){_CODE}"),
     re.compile(rf"return ?code{_CODE}"),
 )
-_STATUS_WORDS = (
-    *("error", "failed", "failure", "denied", "not found", "timed out"),
-    *(
-        "timeout",
-        "time out",
-        "timedout",
-        "exception",
-        "traceback",
-        "success",
-        "passed",
-        "ok",
-        "done",
-        "created",
-    ),
-    *("updated", "deleted", "失败", "错误", "成功"),
-)
-_STATUS = re.compile(
-    r"\b(error|failed|failure|denied|not found|timed? ?out|exception|traceback|"
-    r"success(?:fully)?|passed|ok|done|created|updated|deleted)\b|失败|错误|成功",
-)
+
+
+def _as_word(word: str) -> re.Pattern[str]:
+    """Find a word that stands alone; Chinese words have no space around them."""
+    return re.compile(rf"{word}(?<!\w{word})\b" if word.isascii() else word)
+
+
+_STATUS = {
+    word: _as_word(word)
+    for word in (
+        *("error", "failed", "failure", "denied", "not found", "timeout", "timed out"),
+        *("time out", "exception", "traceback", "success", "successfully", "passed"),
+        *("ok", "done", "created", "updated", "deleted", "失败", "错误", "成功"),
+    )
+}
 _LOOK_CHARS = 2_000  # how far into either end of an output a status is looked for
 
 
@@ -122,17 +117,23 @@ def fact_line(text: str, call: ToolCall | None, name: str = "") -> str:
 
 def status_of(text: str) -> str:
     """The exit code or status word of an output (hermes#112710), '' if none."""
-    ends = f"{text[:_LOOK_CHARS]}\n{text[-_LOOK_CHARS:]}".lower()
+    ends = _ends_of(text, _LOOK_CHARS).lower()
     codes = [found.group(1) for found in (e.search(ends) for e in _EXITS) if found]
     if codes:
         return f"exit {codes[0]}"
-    return _word_of(ends[:400]) or _word_of(ends[-400:])
+    return _word_of(_ends_of(ends, 400))
+
+
+def _ends_of(text: str, chars: int) -> str:
+    """Both ends of a text, each so many characters long; a short one whole."""
+    if len(text) <= 2 * chars:
+        return text
+    return f"{text[:chars]}\n{text[-chars:]}"
 
 
 def _word_of(text: str) -> str:
-    if not any(word in text for word in _STATUS_WORDS):
-        return ""
-    found = _STATUS.search(text)
+    near = [pattern.search(text) for word, pattern in _STATUS.items() if word in text]
+    found = min(filter(None, near), key=lambda match: match.start(), default=None)
     return found.group(0) if found else ""
 
 
