@@ -97,6 +97,7 @@ class SessionWriter:
         if match.fate is Fate.GROWN:
             self._append(row, prepared)
         if match.is_rewound:
+            self._set_aside(row)
             _rewind(row, match.session)
         if not our_continuations(row).exists():
             _note_ending(row, match.session)

@@ -127,7 +127,8 @@ def _move_tip(
 ) -> None:
     """The tip follows the agent; one of ours stays while the agent stands still."""
     newest = package.sessions[-1].match
-    if newest.fate is not Fate.SAME or conversation.tip_id is None:
+    has_moved = newest.fate is not Fate.SAME or newest.is_rewound
+    if has_moved or conversation.tip_id is None:
         conversation.tip = rows[-1]
         conversation.active_at = _newest_moment(package)
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from django.core import serializers
 from django.db import DatabaseError
+from django.db.models import F
 
 from compaction.engine.messages import Message as EngineMessage, Role, to_dict
 from compaction.engine.outline import outline_of
@@ -409,6 +410,19 @@ def test_while_the_log_stands_still_our_compaction_stays_the_tip():
     assert Conversation.objects.get().tip == ours
 
 
+def test_a_new_title_does_not_reopen_the_session_we_compacted():
+    bring_in(conversation(session(talk(6))))
+    ours = compact_locally(Session.objects.get(external_id="talk-1"))
+
+    renamed = bring_in(conversation(session(talk(6)), title="Renamed"), now=LATER)
+
+    mirrored = Session.objects.get(external_id="talk-1")
+    assert renamed.change is Change.NOTED
+    assert (mirrored.ended_at, mirrored.end_reason) == (NOW, "compression")
+    assert Conversation.objects.get().title == "Renamed"
+    assert Conversation.objects.get().tip == ours
+
+
 def test_a_log_that_grew_past_our_compaction_goes_on_in_its_own_session():
     bring_in(conversation(session(talk(6))))
     mirrored = Session.objects.get()
@@ -514,14 +528,20 @@ def test_rows_that_moved_while_we_counted_are_compared_again(monkeypatch):
     def race(package):
         if not raced:
             raced.append(True)
-            Session.objects.update(revision=9)
+            heavier = F("tokens") + 100
+            Message.objects.filter(position=3).update(
+                tokens=heavier, cumulative_tokens=F("cumulative_tokens") + 100
+            )
+            Session.objects.update(tokens=heavier, revision=9)
         return import_writing.write_package(package)
 
     monkeypatch.setattr(import_conversations, "write_package", race)
     bring_in(conversation(session(talk(6))), now=LATER)
 
-    assert Session.objects.get().messages.count() == 6
-    assert Session.objects.get().revision == 10
+    stored = Session.objects.get()
+    assert (stored.messages.count(), stored.revision) == (6, 10)
+    assert stored.tokens == load_outline(stored).tokens
+    assert stored.tokens == stored.messages.latest("position").cumulative_tokens
 
 
 HOSTILE = {

@@ -80,6 +80,21 @@ def test_what_was_imported_can_be_searched(tmp_path):
     assert search_conversations("预算").conversation_ids
 
 
+def test_a_message_that_was_carried_on_is_found_once():
+    second = (foreign.said(0, "aubergines", origin=0), foreign.said(9))
+    foreign.bring_in(
+        foreign.conversation(
+            foreign.session((foreign.said(0, "aubergines"),)),
+            foreign.session(second, 2),
+        )
+    )
+
+    found = search_conversations("aubergines")
+    assert list(found.counts.values()) == [1]
+    hit = Message.objects.get(pk=next(iter(found.messages.values())))
+    assert hit.session.generation == 1
+
+
 @pytest.mark.parametrize(
     ("name", "raw", "reason"),
     [
@@ -103,6 +118,13 @@ def test_a_file_that_cannot_be_read_leaves_nothing(tmp_path, name, raw, reason):
     assert not OperatorAction.objects.exists()
 
 
+def read_two_then_break(path, **_):
+    """Read as the reader of a large log does: what comes first is given at once."""
+    yield foreign.conversation(foreign.session(foreign.talk(1)))
+    yield foreign.conversation(foreign.session(foreign.talk(1)), external_id="b")
+    raise SourceError(str(path), "broken", line=3)
+
+
 def two_talks(path: Path) -> Path:
     """A JSON Lines log of conversations whose third line is broken."""
     lines = [
@@ -114,7 +136,11 @@ def two_talks(path: Path) -> Path:
     return path
 
 
-def test_a_broken_end_of_a_small_file_leaves_nothing_of_its_beginning(tmp_path):
+def test_a_broken_end_of_a_small_file_leaves_nothing_of_its_beginning(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(imports, "read_conversations", read_two_then_break)
+
     with pytest.raises(SourceError) as refused:
         import_file(two_talks(tmp_path / "log.jsonl"))
 
@@ -125,13 +151,8 @@ def test_a_broken_end_of_a_small_file_leaves_nothing_of_its_beginning(tmp_path):
 def test_of_a_large_broken_file_the_whole_conversations_are_kept_and_recorded(
     tmp_path, monkeypatch
 ):
-    def read(path, **_):
-        yield foreign.conversation(foreign.session(foreign.talk(1)))
-        yield foreign.conversation(foreign.session(foreign.talk(1)), external_id="b")
-        raise SourceError(str(path), "broken", line=3)
-
     monkeypatch.setattr(imports, "_READ_AT_ONCE", 0)
-    monkeypatch.setattr(imports, "read_conversations", read)
+    monkeypatch.setattr(imports, "read_conversations", read_two_then_break)
 
     with pytest.raises(SourceError):
         import_file(two_talks(tmp_path / "log.jsonl"))

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from compaction.models import SignInToken
+from compaction.services import sign_in
 from compaction.services.sign_in import Redeemed, Refusal, issue_sign_in_token, redeem
 
 pytestmark = pytest.mark.django_db
@@ -40,6 +41,15 @@ def test_a_used_link_stays_used_after_its_time(user):
     redeem(token, now=start)
 
     assert redeem(token, now=start + timedelta(hours=1)) is Refusal.USED
+
+
+def test_of_two_who_looked_at_the_same_moment_one_is_let_in(user, monkeypatch):
+    token = issue_sign_in_token(user)
+    seen_before = sign_in._find(token)
+    assert redeem(token) == Redeemed(user=user)
+    monkeypatch.setattr(sign_in, "_find", lambda _: seen_before)
+
+    assert redeem(token) is Refusal.USED
 
 
 def test_the_token_itself_is_not_in_the_database(user):
