@@ -29,7 +29,8 @@ _COOKIE_ATTRIBUTE = re.compile(
 )
 
 _USERINFO = re.compile(
-    r"(?P<head>://[^\s/@:\[\"'`<>\\]{0,64}+:)(?P<value>[^\s/\"'`<>\\]{1,256})(?=@)"
+    r"(?P<head>://[^\s/@:\[\"'`<>\\]{0,64}+:)(?!\[redacted\]@)"
+    r"(?P<value>[^\s/\"'`<>\\]{1,256})(?=@)"
 )
 _USER_ONLY = re.compile(r"(?P<head>://)(?P<value>[A-Za-z0-9_-]{20,128}+)(?=@)")
 _WEBHOOK = re.compile(

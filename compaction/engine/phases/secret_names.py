@@ -69,7 +69,8 @@ def _mask(
 ) -> str:
     def judge(match: re.Match[str]) -> str:
         group = match.lastgroup or ""
-        if not _is_secret(match, group):
+        looks = look(match[group], quoted=group != "bare")
+        if looks in _NEVER or not _is_secret(match, group, looks):
             return otherwise(match, group, tally)
         tally("named")
         return replace_group(match, group, MASK)
@@ -97,14 +98,13 @@ def _leave(match: re.Match[str], group: str, tally: Tally) -> str:  # noqa: ARG0
     return match.group()
 
 
-def _is_secret(match: re.Match[str], group: str) -> bool:
-    text, start = match.string, match.start()
+def _is_secret(match: re.Match[str], group: str, looks: Looks) -> bool:
     rest, ending, separator, value = match.group("word", "ending", "separator", group)
+    text, start = match.string, match.start()
     word = text[start] + rest
     name = what_it_names(_name_before(text, start, word), word, ending)
     if name == "nothing":
         return False
-    looks = look(value, quoted=group != "bare")
     if separator in _PROSE:
         return _is_told(name, value, looks)
     if looks == "word":
@@ -191,6 +191,7 @@ def _is_environment(before: str, ending: str, kind: Names) -> bool:
 # values
 
 _PROSE = frozenset({"is", "was", "to", "|", "", "->"})
+_NEVER: frozenset[Looks] = frozenset({"placeholder", "code", "path", "known", "prose"})
 _ANY: frozenset[Looks] = frozenset({"opaque", "short", "other"})
 _SECRET_LOOKS: Mapping[Names, frozenset[Looks]] = {
     "password": _ANY | {"number"},
