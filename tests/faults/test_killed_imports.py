@@ -12,6 +12,7 @@ import pytest
 from compaction import tasks
 from compaction.models import Conversation, ImportJob, Message
 from compaction.services import crash_points
+from compaction.services.import_jobs import queue_upload
 from tests.live import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,7 +33,7 @@ def short_lease(settings):
 def job(transactional_db):
     """An upload that is queued, and whose wake-up nobody has heard."""
     raw = json.dumps({"messages": TALK}).encode()
-    return tasks.import_jobs.queue_upload([raw], label="talk.json", operator=None)
+    return queue_upload([raw], label="talk.json", operator=None)
 
 
 def sweep_until(condition, *, what):

@@ -12,7 +12,7 @@ from django.db import DatabaseError
 
 from compaction import wiring
 from compaction.models import Conversation, ImportJob, Message, OperatorAction
-from compaction.services import import_jobs
+from compaction.services import import_jobs, imports
 from compaction.services.import_jobs import (
     UploadRefused,
     cancel_import,
@@ -105,7 +105,7 @@ def test_a_fault_of_our_own_fails_the_job_and_says_so(folder, monkeypatch, caplo
 
 
 def test_a_database_that_fails_leaves_the_job_for_another_worker(folder, monkeypatch):
-    real = import_jobs.import_file
+    real = imports.import_file
 
     def break_down(*_, **__):
         raise DatabaseError("server closed the connection")
@@ -126,7 +126,7 @@ def test_a_database_that_fails_leaves_the_job_for_another_worker(folder, monkeyp
 
 
 def test_who_lost_the_lease_writes_no_end(folder, monkeypatch):
-    real = import_jobs.import_file
+    real = imports.import_file
 
     def be_overtaken(*args, **facts):
         ImportJob.objects.update(lease_until=job.queued_at)
@@ -142,7 +142,7 @@ def test_who_lost_the_lease_writes_no_end(folder, monkeypatch):
 
 
 def test_a_stopped_import_keeps_what_it_brought_in(folder, monkeypatch):
-    real = import_jobs.import_file
+    real = imports.import_file
 
     def be_stopped(*args, **facts):
         report = real(*args, **facts)

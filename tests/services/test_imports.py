@@ -25,7 +25,7 @@ from compaction.models import (
 from compaction.selectors.search import search_conversations
 from compaction.services import imports
 from compaction.services.audit import verify_chain
-from compaction.services.imports import import_file
+from compaction.services.imports import ImportReport, import_file
 from compaction.sources import SourceError, read_conversations
 from compaction.store import load_messages, load_outline
 from tests.services import foreign
@@ -51,7 +51,7 @@ def snapshot():
 
 def test_the_report_tells_what_an_import_did(tmp_path, operator):
     log = write_talk(tmp_path / "a.json", ["one", "two", "three"])
-    seen = []
+    seen: list[ImportReport] = []
 
     report = import_file(
         log, label="a.json", operator=operator, on_progress=seen.append
