@@ -269,7 +269,8 @@ def _write_call(call: ToolCall) -> dict[str, Any]:
 
 def to_storage(message: Message) -> dict[str, Any]:
     """Write a message with our own fields, for the store and for round trips."""
-    stored = to_dict(message.evolve(carried_summary=None))
+    is_carrier = message.carried_summary is not None
+    stored = to_dict(message.evolve(carried_summary=None) if is_carrier else message)
     if message.kind is not Kind.PLAIN:
         stored["kind"] = message.kind.value
     if message.pinned:

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 
 from compaction.engine.lineage import new_session_id
 from compaction.models import Session
@@ -46,7 +47,7 @@ def _free_id(
     The same log gets the same ids in any database that holds nothing of it yet.
     """
     own = match.session.external_id
-    for candidate in (own, *_derived_ids(source, match, now=now)):
+    for candidate in chain([own], _derived_ids(source, match, now=now)):
         if not _OUR_FORM.fullmatch(candidate) or candidate in taken:
             continue
         if not Session.objects.filter(pk=candidate).exists():

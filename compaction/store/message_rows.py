@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -118,31 +118,36 @@ def _name_of(message: EngineMessage) -> str:
 
 
 FACT_COLUMNS = (
-    *("role", "kind", "tokens", "pruned_tokens", "chars", "args_chars", "images"),
-    *("has_text", "calls", "tool_call_id", "pinned", "dropped", "digest", "inactive"),
+    *("inactive", "role", "kind", "tokens", "pruned_tokens", "chars", "args_chars"),
+    *("images", "has_text", "calls", "tool_call_id", "pinned", "dropped", "digest"),
 )
+_ROLES = {role.value: role for role in Role}
+_KINDS = {kind.value: kind for kind in Kind}
 
 
-def facts_from(row: Mapping[str, Any]) -> MessageFacts:
+def facts_from(columns: Sequence[Any]) -> MessageFacts:
     """Return the numbers of a row as the engine plans with them.
 
-    A message that the agent rewound keeps its place, so that positions of a plan are
-    positions of rows, but it weighs nothing, answers nothing and is left out.
+    `columns` are those of FACT_COLUMNS. A message that the agent rewound keeps its
+    place, so that positions of a plan are positions of rows, but it weighs nothing,
+    answers nothing and is left out.
     """
-    if row["inactive"]:
-        return MessageFacts(role=Role(row["role"]), dropped=True)
+    inactive, role, kind, tokens, pruned_tokens, chars, args_chars = columns[:7]
+    images, has_text, calls, answers, pinned, dropped, digest = columns[7:]
+    if inactive:
+        return MessageFacts(role=_ROLES[role], dropped=True)
     return MessageFacts(
-        role=Role(row["role"]),
-        kind=Kind(row["kind"]),
-        tokens=row["tokens"],
-        pruned_tokens=row["pruned_tokens"],
-        chars=row["chars"],
-        args_chars=row["args_chars"],
-        images=row["images"],
-        has_text=row["has_text"],
-        call_ids=tuple(call[0] for call in row["calls"]),
-        result_id=row["tool_call_id"] or None,
-        pinned=row["pinned"],
-        dropped=row["dropped"],
-        digest=row["digest"],
+        role=_ROLES[role],
+        kind=_KINDS[kind],
+        tokens=tokens,
+        pruned_tokens=pruned_tokens,
+        chars=chars,
+        args_chars=args_chars,
+        images=images,
+        has_text=has_text,
+        call_ids=tuple([call[0] for call in calls]),
+        result_id=answers or None,
+        pinned=pinned,
+        dropped=dropped,
+        digest=digest,
     )

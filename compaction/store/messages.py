@@ -37,8 +37,8 @@ def load_messages(session: Session) -> list[EngineMessage]:
 def load_outline(session: Session) -> Outline:
     """Read the numbers of all messages, and never a body."""
     rows = Message.objects.filter(session=session).order_by("position")
-    found = rows.values(*FACT_COLUMNS).iterator(chunk_size=2000)
-    return Outline(facts_from(row) for row in found)
+    found = rows.values_list(*FACT_COLUMNS).iterator(chunk_size=2000)
+    return Outline(map(facts_from, found))
 
 
 @dataclass(slots=True, kw_only=True)
