@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from bench import engine_rows, import_rows, redaction_rows, token_rows
+from bench import engine_rows, import_rows, page_rows, redaction_rows, token_rows
 
-ROWS = (*engine_rows.ROWS, *redaction_rows.ROWS, *token_rows.ROWS, *import_rows.ROWS)
+ROWS = (
+    *engine_rows.ROWS,
+    *redaction_rows.ROWS,
+    *token_rows.ROWS,
+    *import_rows.ROWS,
+    *page_rows.ROWS,
+)

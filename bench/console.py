@@ -10,7 +10,7 @@ def open_console(folder: Path) -> None:
     """Set Django up on a new SQLite database in `folder`; once in a process."""
     os.environ.pop("DATABASE_URL", None)
     os.environ |= {
-        "DJANGO_SETTINGS_MODULE": "hermes_web.settings",
+        "DJANGO_SETTINGS_MODULE": "bench.settings",
         "HERMES_WEB_DATA": str(folder),
         "TIKTOKEN_CACHE_DIR": str(folder / "tiktoken"),
         "HERMES_HOME": str(folder / "no-hermes-home"),
