@@ -120,18 +120,18 @@ def _fate(held: Held, length: int, shared: int) -> Fate:
 
 def digest_of_message(message: Message) -> str:
     """A fingerprint of what was said, whatever marks we set beside it."""
-    hashed = hashlib.blake2b(digest_size=16)
-    for part in (
+    parts = [
         message.role.value,
         _content_text(message.content),
-        *(f"{c.id}\0{c.name}\0{c.arguments}" for c in message.tool_calls),
         message.tool_call_id or "",
         message.carried_summary or "",
-    ):
-        raw = part.encode("utf-8", "surrogatepass")
-        hashed.update(b"%d:" % len(raw))
-        hashed.update(raw)
-    return hashed.hexdigest()
+    ]
+    for call in message.tool_calls:
+        parts += (call.id, call.name, call.arguments)
+    # With the lengths in front no two lists of parts give the same text.
+    text = "\0".join([",".join([str(len(part)) for part in parts]), *parts])
+    raw = text.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(raw, digest_size=16).hexdigest()
 
 
 def _content_text(content: object) -> str:

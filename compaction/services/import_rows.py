@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from compaction.engine.messages import Message as EngineMessage
-from compaction.engine.tokens import texts_of
 from compaction.models import Message
 from compaction.services.import_matching import Fate, Match
 from compaction.services.token_counts import BatchCounts
@@ -20,6 +19,7 @@ from compaction.store import NewMessage
 from compaction.store.messages import Measured
 
 _BATCH = 500
+_AHEAD_CHARS = 400
 
 OnRows = Callable[[int], None]
 """Told how many messages were measured since the last time."""
@@ -53,7 +53,7 @@ def prepare(
     measured = _measured_up_to(match, first, counter)
     batches = list(_batches(match, first))
     rows: list[Message] = []
-    counted = counter.run(map(_texts, batches))
+    counted = counter.run(map(_long_texts, batches))
     for batch, _ in zip(batches, counted, strict=True):
         rows += [_row(match, place, measured, item) for item in batch]
         on_rows(len(batch))
@@ -87,8 +87,10 @@ def _batches(match: Match, first: int) -> Iterator[Sequence[SourceMessage]]:
         yield messages[start : start + _BATCH]
 
 
-def _texts(batch: Sequence[SourceMessage]) -> list[str]:
-    return [text for item in batch for text in texts_of(item.message)[0]]
+def _long_texts(batch: Sequence[SourceMessage]) -> list[str]:
+    """The texts that are worth being counted ahead; short ones are counted at once."""
+    contents = (item.message.content for item in batch)
+    return [c for c in contents if isinstance(c, str) and len(c) >= _AHEAD_CHARS]
 
 
 def _row(

@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.db import connection
+from django.db.backends.base.operations import BaseDatabaseOperations
 
 from compaction.models import Message
 
@@ -24,8 +25,10 @@ def insert_messages(rows: Sequence[Message]) -> None:
     """Insert rows of one session, positions ascending, and give them their keys."""
     if not rows:
         return
+    adapt = _Adapt(connection.ops)  # asked for once: finding a connection takes long
     with connection.cursor() as cursor:
-        cursor.executemany(_statement(connection.vendor), [_values(r) for r in rows])
+        values = [adapt.values(row) for row in rows]
+        cursor.executemany(_statement(connection.vendor), values)
     keys = dict(
         Message.objects.filter(
             session_id=rows[0].session_id,
@@ -38,11 +41,21 @@ def insert_messages(rows: Sequence[Message]) -> None:
         row._state.adding = False
 
 
-def _values(row: Message) -> list[Any]:
-    values = list(_read(row))
-    values[_CALLS] = connection.ops.adapt_json_value(row.calls, None)
-    values[_AT] = connection.ops.adapt_datetimefield_value(row.at)
-    return values
+class _Adapt:
+    """Turns rows into what the driver takes; only two columns need any turning."""
+
+    def __init__(self, ops: BaseDatabaseOperations) -> None:
+        self._ops = ops
+        self._no_calls = ops.adapt_json_value([], None)
+
+    def values(self, row: Message) -> list[Any]:
+        values = list(_read(row))
+        values[_CALLS] = self._calls(row.calls)
+        values[_AT] = self._ops.adapt_datetimefield_value(row.at)
+        return values
+
+    def _calls(self, calls: list[Any]) -> Any:
+        return self._ops.adapt_json_value(calls, None) if calls else self._no_calls
 
 
 @cache

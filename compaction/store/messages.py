@@ -119,7 +119,7 @@ def save_rows(session: Session, rows: Iterable[Message]) -> int:
     added = 0
     for batch in _batches(rows):
         for row in batch:
-            row.session = session
+            row.session_id = session.pk
         insert_messages(batch)
         added += len(batch)
         index_texts(
