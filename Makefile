@@ -49,8 +49,8 @@ templates: venv-dev  ## Check the templates
 migrations: venv-dev  ## Fail when a migration is missing
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
-bench: venv-dev  ## Measure speed against peers, as ratios of one run
-	$(BIN)/python -m bench
+bench: venv-dev  ## Measure speed against peers, as ratios of one run (BENCH=rows)
+	$(BIN)/python -m bench $(BENCH)
 
 screenshots: venv-dev  ## Take the pictures of the documentation
 	$(BIN)/python scripts/screenshots.py

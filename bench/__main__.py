@@ -13,13 +13,14 @@ from bench.rows import Result, Row, measure_row
 from bench.workshop import Workshop
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], rows: Sequence[Row] = ROWS) -> int:
     """Measure the chosen rows; return 1 when one failed, 2 for an unknown name."""
     chosen = _parser().parse_args(arguments)
-    rows = choose(ROWS, chosen.rows)
-    if not rows:
-        print(f"No row is named {' or '.join(chosen.rows)}; --list shows all names.")
+    unknown = [name for name in chosen.rows if not choose(rows, [name])]
+    if unknown:
+        print(f"No row is named {' or '.join(unknown)}; --list shows all names.")
         return 2
+    rows = choose(rows, chosen.rows)
     if chosen.list:
         print(*map(list_row, rows), sep="\n")
         return 0

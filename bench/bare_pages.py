@@ -39,16 +39,14 @@ _messages = _django.from_string(f"{_PAGE}{_MESSAGE}{_END}")
 
 
 def list_conversations(request: HttpRequest) -> HttpResponse:
-    """Show the fifty conversations that were active before one of them."""
+    """Show these conversations."""
     rows = Conversation.objects.only(
         *("tip_id", "title", "source", "agent", "model", "state", "window", "tokens"),
         *("tokens_origin", "threshold", "fill", "session_count", "run_count"),
         *("message_count", "last_error", "active_at"),
-    ).order_by("-active_at", "-id")
-    below = request.GET.get("below")
-    if below:
-        rows = rows.filter(pk__lt=below)
-    return HttpResponse(_conversations.render({"rows": rows[:ROWS]}, request))
+    )
+    found = rows.filter(pk__in=request.GET["ids"].split(",")).order_by("-active_at")
+    return HttpResponse(_conversations.render({"rows": found}, request))
 
 
 def list_messages(request: HttpRequest, session_id: str) -> HttpResponse:

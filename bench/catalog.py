@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from bench import engine_rows, import_rows, page_rows, redaction_rows, token_rows
+from bench import (
+    convo_rows,
+    import_rows,
+    list_rows,
+    pass_rows,
+    plan_rows,
+    redaction_rows,
+    token_rows,
+)
 
 ROWS = (
-    *engine_rows.ROWS,
+    *plan_rows.ROWS,
+    *pass_rows.ROWS,
     *redaction_rows.ROWS,
     *token_rows.ROWS,
     *import_rows.ROWS,
-    *page_rows.ROWS,
+    *list_rows.ROWS,
+    *convo_rows.ROWS,
 )

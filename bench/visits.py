@@ -64,9 +64,13 @@ class Visitor:
 
     def seconds(self, address: str) -> float:
         """Return the CPU seconds that a page takes."""
+        return self.visit(address)[0]
+
+    def visit(self, address: str) -> tuple[float, str]:
+        """Return the CPU seconds that a page takes, and the page."""
         started = time.process_time()
-        self._client.get(address)
-        return time.process_time() - started
+        page = self.get(address)
+        return time.process_time() - started, page
 
     def queries(self, address: str) -> int:
         """Return how many queries a page needs."""
