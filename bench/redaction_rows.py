@@ -18,8 +18,8 @@ HOSTILE = (
     # what brings other redactors down (performance of Hermes 0.19)
     *("a.", "token_", "A_", "<think>", "a.b=", "x=", "_"),
     # beginnings of what ours looks for, without end
-    *("sk-", "eyJ.", "AKIA", "ghp_", "-----BEGIN ", "://", "a://b:c", "a@", "hf_a-"),
-    *("Bearer ", "Authorization: ", "Cookie: a=b; ", "password=", "--token ", "key: "),
+    *("sk-", "eyJ.", "AKIA ", "ghp_ ", "-----BEGIN ", "://", "a://b:c", "a@", "hf_a-"),
+    *("Bearer ", "Authorization: ", "Cookie: a=b; ", "password: ", "--token ", "key: "),
     *("secret", "&token=", '"key":"', '\\\\"', "login x passwords ", "ENV KEY "),
     # runs without a place to stop
     *("a", " ", "\n", "=", ":", '"', "密码", "deadbeef", "0"),

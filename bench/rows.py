@@ -60,9 +60,9 @@ class Row:
     against: str
 
     @property
-    def limit(self) -> Fraction:
+    def limit(self) -> float:
         """The target as a number."""
-        return Fraction(self.target)
+        return float(Fraction(self.target))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
