@@ -1,65 +1,30 @@
 """A conversation as numbers: all that planning needs, and never a body.
 
-`MessageFacts` are computed once when a message is written and stored beside it. An
-`Outline` grows by one message in constant time and keeps prefix sums and the set of
+An `Outline` grows by one message in constant time and keeps prefix sums and the set of
 safe cuts, so that "where would it be cut?" is two binary searches, not a walk.
 """
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 
+from compaction.engine.facts import MessageFacts, digest_of, facts_of
 from compaction.engine.messages import Kind, Message, Role, ToolCall
-from compaction.engine.phases.shortening import (
-    DEFAULT_OPTIONS,
-    options_of,
-    pruned_message,
-)
+from compaction.engine.phases.shortening import DEFAULT_OPTIONS, options_of
 from compaction.engine.policy import CompactionPolicy, CountRule
-from compaction.engine.tokens import TokenCounter, count_message
+from compaction.engine.tokens import TokenCounter
 
-
-@dataclass(frozen=True, slots=True)
-class MessageFacts:
-    """The numbers of one message.
-
-    `tokens` as counted, `pruned_tokens` what it would cost once shortened (the same
-    where nothing can be shortened), `chars` of the text, `args_chars` of the call
-    arguments, `digest` of the text (equal results are equal digests).
-    """
-
-    role: Role
-    kind: Kind = Kind.PLAIN
-    tokens: int = 0
-    pruned_tokens: int = 0
-    chars: int = 0
-    args_chars: int = 0
-    images: int = 0
-    has_text: bool = False
-    call_ids: tuple[str, ...] = ()
-    result_id: str | None = None
-    pinned: bool = False
-    dropped: bool = False
-    digest: str = ""
-
-    @property
-    def is_system(self) -> bool:
-        """True for system and developer messages."""
-        return self.role is Role.SYSTEM or self.role is Role.DEVELOPER
-
-    @property
-    def is_result(self) -> bool:
-        """True for tool results."""
-        return self.role is Role.TOOL or self.role is Role.FUNCTION
-
-    @property
-    def saving(self) -> int:
-        """Tokens that shortening this message frees."""
-        return self.tokens - self.pruned_tokens
+__all__ = [
+    "MessageFacts",
+    "Outline",
+    "digest_of",
+    "facts_of",
+    "outline_of",
+    "recount",
+]
 
 
 def _is_request(fact: MessageFacts) -> bool:
@@ -265,38 +230,6 @@ class Outline:
         ids = self._facts[position].call_ids
         is_open = any(self._waiting.get(call_id) == position for call_id in ids)
         return position if is_open else None
-
-
-def facts_of(
-    message: Message, counter: TokenCounter, *, call: ToolCall | None = None
-) -> MessageFacts:
-    """Measure one message; `call` is the call that it answers, if any."""
-    tokens = pruned_tokens = count_message(message, counter)
-    shorter = pruned_message(message, call=call)
-    if shorter is not message:
-        pruned_tokens = min(tokens, count_message(shorter, counter))
-    text = message.text
-    return MessageFacts(
-        role=message.role,
-        kind=message.kind,
-        tokens=tokens,
-        pruned_tokens=pruned_tokens,
-        chars=len(text),
-        args_chars=sum([len(call.arguments) for call in message.tool_calls]),
-        images=message.image_count,
-        has_text=bool(text.strip()),
-        call_ids=message.call_ids,
-        result_id=message.tool_call_id,
-        pinned=message.pinned,
-        dropped=message.dropped,
-        digest=digest_of(text) if message.is_result else "",
-    )
-
-
-def digest_of(text: str) -> str:
-    """A short content hash; equal texts have equal digests."""
-    raw = text.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(raw, digest_size=16).hexdigest()
 
 
 def outline_of(messages: Iterable[Message], counter: TokenCounter) -> Outline:
