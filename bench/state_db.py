@@ -1,6 +1,7 @@
 """A `state.db` of Hermes with many messages, and what copying it plainly costs.
 
-Only tables and columns that carry a conversation are there; the names are Hermes'.
+Messages have the columns and the indexes that Hermes 0.19 gives them; its own search
+index is left out on both sides of the copy, which is the plainest there is.
 """
 
 from __future__ import annotations
@@ -25,15 +26,23 @@ CREATE TABLE sessions (
     title TEXT
 );
 CREATE TABLE messages (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, role TEXT NOT NULL,
-    content TEXT, tool_call_id TEXT, tool_calls TEXT, tool_name TEXT,
-    timestamp REAL NOT NULL, active INTEGER NOT NULL DEFAULT 1,
-    compacted INTEGER NOT NULL DEFAULT 0
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id TEXT NOT NULL REFERENCES sessions(id), role TEXT NOT NULL, content TEXT,
+    tool_call_id TEXT, tool_calls TEXT, tool_name TEXT, effect_disposition TEXT,
+    timestamp REAL NOT NULL, token_count INTEGER, finish_reason TEXT, reasoning TEXT,
+    reasoning_content TEXT, reasoning_details TEXT, codex_reasoning_items TEXT,
+    codex_message_items TEXT, platform_message_id TEXT, observed INTEGER DEFAULT 0,
+    active INTEGER NOT NULL DEFAULT 1, compacted INTEGER NOT NULL DEFAULT 0,
+    api_content TEXT
 );
 CREATE INDEX idx_messages_session ON messages(session_id, timestamp);
+CREATE INDEX idx_messages_session_active ON messages(session_id, active, timestamp);
+CREATE INDEX idx_messages_platform_msg_id ON messages(session_id, platform_message_id)
+    WHERE platform_message_id IS NOT NULL;
 """
 _COLUMNS = "session_id, role, content, tool_call_id, tool_calls, tool_name, timestamp"
 _INSERT = f"INSERT INTO messages ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_TEXTS = slice(3, 6)  # content, tool_call_id and tool_calls of a whole row
 
 
 def write_state_db(path: Path, messages: int) -> Path:
@@ -84,11 +93,12 @@ def copy_plainly(source: Path, target: Path, count: Callable[[str], int]) -> int
         closing(sqlite3.connect(target)) as new,
     ):
         new.executescript(_SCHEMA)
-        rows = old.execute(f"SELECT {_COLUMNS} FROM messages ORDER BY id")
+        rows = old.execute("SELECT * FROM messages ORDER BY id")
+        insert = f"INSERT INTO messages VALUES ({', '.join('?' * 21)})"
         total = 0
         for batch in _batches(rows):
-            total += sum(count(text) for row in batch for text in row[2:5] if text)
-            new.executemany(_INSERT, batch)
+            total += sum(count(text) for row in batch for text in row[_TEXTS] if text)
+            new.executemany(insert, batch)
         new.commit()
     return total
 

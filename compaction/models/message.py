@@ -16,8 +16,9 @@ class Message(models.Model):
     needs stands in number columns: a plan never reads `body`.
     """
 
+    # found by the unique index over session and position; one of its own is waste
     session = models.ForeignKey(
-        Session, on_delete=models.CASCADE, related_name="messages"
+        Session, on_delete=models.CASCADE, related_name="messages", db_index=False
     )
     position = models.PositiveIntegerField()
     kind = models.CharField(max_length=16, default="plain")

@@ -12,6 +12,7 @@ from compaction import wiring
 from compaction.engine.messages import Kind
 from compaction.engine.outline import Outline
 from compaction.engine.plan import Plan, Verdict
+from compaction.engine.planning import plan_outline
 from compaction.engine.policy import policy_to_dict
 from compaction.engine.tokens import TokenOrigin
 from compaction.models import (
@@ -22,15 +23,20 @@ from compaction.models import (
     Run,
     Session,
 )
-from compaction.store import plan_session
+from compaction.store import load_outline, situation_of
 from compaction.store.policies import policy_in_force
 
 State = Conversation.State
 _COMPACTED = ("compression", "compaction")
 
 
-def refresh_conversation(conversation: Conversation) -> None:
-    """Bring one conversation's columns up to date and save them."""
+def refresh_conversation(
+    conversation: Conversation, *, outline: Outline | None = None
+) -> None:
+    """Bring one conversation's columns up to date and save them.
+
+    `outline` is that of the tip where it is at hand; else it is read.
+    """
     tip = conversation.tip
     conversation.session_count = conversation.sessions.filter(undone=False).count()
     runs = Run.objects.filter(session__conversation=conversation)
@@ -38,7 +44,7 @@ def refresh_conversation(conversation: Conversation) -> None:
     conversation.last_error = last_error_of(conversation)
     if tip is not None:
         tip.conversation = conversation
-        _note_tip(conversation, tip)
+        _note_tip(conversation, tip, outline)
     conversation.save(update_fields=_COLUMNS)
 
 
@@ -57,17 +63,21 @@ def refresh_conversations(found: Iterable[Conversation]) -> int:
     return count
 
 
-def _note_tip(conversation: Conversation, tip: Session) -> None:
+def _note_tip(
+    conversation: Conversation, tip: Session, outline: Outline | None
+) -> None:
     policy = policy_in_force(tip).policy
-    planned = plan_session(tip, policy, summariser_window=wiring.summariser_window())
-    tokens, origin = tokens_in_window(tip, planned.plan)
+    outline = outline or load_outline(tip)
+    situation = situation_of(tip, summariser_window=wiring.summariser_window())
+    plan = plan_outline(outline, policy, situation=situation)
+    tokens, origin = tokens_in_window(tip, plan)
     conversation.message_count = tip.message_count
     conversation.tokens = tokens
     conversation.tokens_origin = origin
     conversation.threshold = policy.threshold_tokens
     conversation.fill = tokens / conversation.window if conversation.window else 0.0
-    conversation.bands = window_bands(tip, planned.plan, planned.outline)
-    conversation.state = _state_of(tip, planned.plan, tokens=tokens)
+    conversation.bands = window_bands(tip, plan, outline)
+    conversation.state = _state_of(tip, plan, tokens=tokens)
 
 
 def tokens_in_window(session: Session, plan: Plan) -> tuple[int, str]:

@@ -19,7 +19,7 @@ from compaction.store import NewMessage
 from compaction.store.messages import Measured
 
 _BATCH = 500
-_AHEAD_CHARS = 400
+_AHEAD_CHARS = 2_000
 
 OnRows = Callable[[int], None]
 """Told how many messages were measured since the last time."""

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from django.db import IntegrityError, transaction
 
+from compaction.engine.outline import Outline
 from compaction.models import Conversation, Session
 from compaction.services.conversations import refresh_conversation
 from compaction.services.crash_points import AFTER_COMMIT, BEFORE_COMMIT, reach
@@ -77,8 +78,16 @@ def _write(package: Package) -> Conversation:
     conversation.save()
     notes = [*writer.notes, *_write_extras(conversation, package)]
     _keep_notes(conversation, package.source, notes)
-    refresh_conversation(conversation)
+    outline = _outline_at_hand(package) if conversation.tip == writer.rows[-1] else None
+    refresh_conversation(conversation, outline=outline)
     return conversation
+
+
+def _outline_at_hand(package: Package) -> Outline | None:
+    """The numbers of a session that was just written whole need not be read again."""
+    newest = package.sessions[-1]
+    is_whole = newest.match.fate in (Fate.NEW, Fate.BRANCHED)
+    return Outline(newest.measured.facts) if is_whole else None
 
 
 def _lock(package: Package) -> Conversation:

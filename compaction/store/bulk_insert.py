@@ -11,34 +11,49 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.backends.base.operations import BaseDatabaseOperations
 
 from compaction.models import Message
 
-_NAMES = tuple(f.attname for f in Message._meta.concrete_fields if f.name != "id")
+_NAMES = tuple(field.attname for field in Message._meta.concrete_fields)
 _read = attrgetter(*_NAMES)
 _AT, _CALLS = _NAMES.index("at"), _NAMES.index("calls")
 
 
+@transaction.atomic
 def insert_messages(rows: Sequence[Message]) -> None:
-    """Insert rows of one session, positions ascending, and give them their keys."""
+    """Insert rows and give them their keys."""
     if not rows:
         return
+    for row, key in zip(rows, _reserve_keys(len(rows)), strict=True):
+        row.pk = key
     adapt = _Adapt(connection.ops)  # asked for once: finding a connection takes long
     with connection.cursor() as cursor:
         values = [adapt.values(row) for row in rows]
         cursor.executemany(_statement(connection.vendor), values)
-    keys = dict(
-        Message.objects.filter(
-            session_id=rows[0].session_id,
-            position__gte=rows[0].position,
-            position__lte=rows[-1].position,
-        ).values_list("position", "pk")
-    )
     for row in rows:
-        row.pk = keys[row.position]
         row._state.adding = False
+
+
+def _reserve_keys(count: int) -> range | list[int]:
+    """Return keys that nobody else can get.
+
+    SQLite has one writer at a time: between this look and the insert there is none.
+    """
+    table = Message._meta.db_table
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [table])
+            found = cursor.fetchone()
+            first = (found[0] if found else 0) + 1
+            return range(first, first + count)
+        cursor.execute(
+            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) "
+            "FROM generate_series(1, %s)",
+            [table, count],
+        )
+        return [row[0] for row in cursor.fetchall()]
 
 
 class _Adapt:
@@ -61,7 +76,7 @@ class _Adapt:
 @cache
 def _statement(_vendor: str) -> str:
     quote = connection.ops.quote_name
-    fields = [f for f in Message._meta.concrete_fields if f.attname in _NAMES]
+    fields = Message._meta.concrete_fields
     columns = ", ".join(quote(str(field.column)) for field in fields)
     marks = ", ".join(["%s"] * len(fields))
     return f"INSERT INTO {quote(Message._meta.db_table)} ({columns}) VALUES ({marks})"

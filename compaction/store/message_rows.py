@@ -49,14 +49,18 @@ def row_of(new: NewMessage, facts: MessageFacts) -> Message:
     """Return the unsaved row of a message; place and running total are not set."""
     message = new.message
     origin_session, origin_position = new.origin or (None, None)
-    return _make(
+    # Made without `Message(…)`, which takes longer than counting a short text.
+    row = Message.__new__(Message)
+    row.__dict__.update(
+        _blank_columns(),
+        _state=ModelState(),
         kind=message.kind.value,
         role=message.role.value,
         body=dump_body(message),
         text=readable(message.text[:TEXT_CHARS]),
         calls=[_call_row(call) for call in message.tool_calls],
         tool_call_id=id_for_column(message.tool_call_id or ""),
-        tool_name=readable(_name_of(message))[:128],
+        tool_name=_name_of(message),
         at=new.at,
         external_id=id_for_column(new.external_id),
         origin_session_id=origin_session,
@@ -64,15 +68,14 @@ def row_of(new: NewMessage, facts: MessageFacts) -> Message:
         inactive=new.inactive,
         pinned=message.pinned,
         dropped=message.dropped,
-        **_numbers(facts),
+        tokens=facts.tokens,
+        pruned_tokens=facts.pruned_tokens,
+        chars=facts.chars,
+        args_chars=facts.args_chars,
+        images=min(facts.images, 32_767),
+        has_text=facts.has_text,
+        digest=facts.digest,
     )
-
-
-def _make(**columns: Any) -> Message:
-    """Make an unsaved row; `Message(…)` takes longer than counting a short text."""
-    row = Message.__new__(Message)
-    row._state = ModelState()
-    row.__dict__.update(_blank_columns(), **columns)
     return row
 
 
@@ -80,18 +83,6 @@ def _make(**columns: Any) -> Message:
 def _blank_columns() -> Mapping[str, Any]:
     fields = Message._meta.concrete_fields
     return {field.attname: field.get_default() for field in fields}
-
-
-def _numbers(facts: MessageFacts) -> dict[str, Any]:
-    return {
-        "tokens": facts.tokens,
-        "pruned_tokens": facts.pruned_tokens,
-        "chars": facts.chars,
-        "args_chars": facts.args_chars,
-        "images": min(facts.images, 32_767),
-        "has_text": facts.has_text,
-        "digest": facts.digest,
-    }
 
 
 def dump_body(message: EngineMessage) -> str:
@@ -114,7 +105,7 @@ def _call_row(call: ToolCall) -> list[str]:
 
 def _name_of(message: EngineMessage) -> str:
     name = message.extra.get("name")
-    return name if isinstance(name, str) else ""
+    return readable(name)[:128] if name and isinstance(name, str) else ""
 
 
 FACT_COLUMNS = (
@@ -135,7 +126,7 @@ def facts_from(columns: Sequence[Any]) -> MessageFacts:
     inactive, role, kind, tokens, pruned_tokens, chars, args_chars = columns[:7]
     images, has_text, calls, answers, pinned, dropped, digest = columns[7:]
     if inactive:
-        return MessageFacts(role=_ROLES[role], dropped=True)
+        return rewound_facts(_ROLES[role])
     return MessageFacts(
         role=_ROLES[role],
         kind=_KINDS[kind],
@@ -151,3 +142,8 @@ def facts_from(columns: Sequence[Any]) -> MessageFacts:
         dropped=dropped,
         digest=digest,
     )
+
+
+def rewound_facts(role: Role) -> MessageFacts:
+    """The numbers of a message that keeps its place and nothing else."""
+    return MessageFacts(role=role, dropped=True)

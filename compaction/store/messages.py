@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from compaction.engine.messages import Message as EngineMessage, ToolCall
-from compaction.engine.outline import Outline, facts_of
+from compaction.engine.outline import MessageFacts, Outline, facts_of
 from compaction.engine.tokens import TokenCounter
 from compaction.models import Message, Session
 from compaction.store.bulk_insert import insert_messages
@@ -16,6 +16,7 @@ from compaction.store.message_rows import (
     NewMessage,
     facts_from,
     read_body,
+    rewound_facts,
     row_of,
 )
 from compaction.store.search_index import index_texts, searchable
@@ -43,20 +44,27 @@ def load_outline(session: Session) -> Outline:
 
 @dataclass(slots=True, kw_only=True)
 class Measured:
-    """Rows measured so far: where the next one goes, and what all of them weigh."""
+    """Rows measured so far: where the next one goes, and what all of them weigh.
+
+    `facts` are the numbers of the messages that were measured, as `load_outline` will
+    read them.
+    """
 
     counter: TokenCounter
     position: int = 0
     tokens: int = 0
     calls: dict[str, ToolCall] = field(default_factory=dict)
+    facts: list[MessageFacts] = field(default_factory=list)
 
     def row(self, new: NewMessage) -> Message:
         """Measure one message and return its row, placed behind the last one."""
         message = new.message
         call = self.calls.get(message.tool_call_id or "")
-        row = row_of(new, facts_of(message, self.counter, call=call))
-        self.calls.update((made.id, made) for made in message.tool_calls)
-        return self.place(row)
+        facts = facts_of(message, self.counter, call=call)
+        self.facts.append(rewound_facts(message.role) if new.inactive else facts)
+        for made in message.tool_calls:
+            self.calls[made.id] = made
+        return self.place(row_of(new, facts))
 
     def place(self, row: Message) -> Message:
         """Give a measured row its position and running total."""

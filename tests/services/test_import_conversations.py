@@ -22,6 +22,7 @@ from compaction.models import (
     TokenCountCache,
 )
 from compaction.services import import_conversations, import_writing
+from compaction.services.conversations import refresh_conversation
 from compaction.services.import_conversations import Change
 from compaction.services.summaries import SummaryEdit, edit_summary
 from compaction.services.task_states import save_task_state
@@ -118,6 +119,18 @@ def test_the_row_of_the_list_is_filled_without_another_step():
     assert stored.threshold == 64_000
     assert stored.fill == pytest.approx(stored.tokens / 128_000)
     assert stored.active_at == at(5)
+
+
+@pytest.mark.parametrize("count", [0, 1, 7])
+def test_the_row_of_the_list_is_what_a_fresh_look_at_the_rows_gives(count):
+    messages = (*talk(count), *tool_round(20, "x" * 900), said(22, inactive=True))
+    bring_in(conversation(session(messages), session(messages, 2)))
+    stored = Conversation.objects.get()
+    before = Conversation.objects.values().get()
+
+    refresh_conversation(stored)
+
+    assert Conversation.objects.values().get() == before
 
 
 def test_a_declared_window_is_kept_and_an_assumed_one_is_marked():
@@ -508,7 +521,7 @@ def test_the_agents_progress_is_taken_over():
 
 # --- faults ------------------------------------------------------------------
 def test_an_import_that_breaks_in_the_middle_leaves_nothing(monkeypatch):
-    def break_down(*_):
+    def break_down(*_, **__):
         raise DatabaseError("disk full")
 
     monkeypatch.setattr(import_writing, "refresh_conversation", break_down)
