@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate
+from operator import sub
 
 from compaction.engine.facts import MessageFacts, digest_of, facts_of
 from compaction.engine.messages import Kind, Message, Role, ToolCall
@@ -68,14 +69,15 @@ class Outline:
 
     def __init__(self, facts: Iterable[MessageFacts] = ()) -> None:
         self._facts: list[MessageFacts] = list(facts)
-        savings = [fact.tokens - fact.pruned_tokens for fact in self._facts]
-        self._prefix = _sums(fact.tokens for fact in self._facts)
+        tokens = [fact.tokens for fact in self._facts]
+        savings = list(map(sub, tokens, [fact.pruned_tokens for fact in self._facts]))
+        self._prefix = _sums(tokens)
         self._saved = _sums(savings)
-        self._prunable = _sums(saving > 0 for saving in savings)
+        self._prunable = _sums([saving > 0 for saving in savings])
         self._cuts: list[int] = [0]
-        self._waiting: dict[str, int] = {}  # the newest unanswered call of an id
-        self._older: dict[str, list[int]] = {}  # calls that wait behind it
-        self._last_call: dict[str, int] = {}
+        self._waiting: dict[str | None, int] = {}  # the newest unanswered call of an id
+        self._older: dict[str | None, list[int]] = {}  # calls that wait behind it
+        self._last_call: dict[str | None, int] = {}
         self._owner: dict[int, int] = {}
         self.newest_user: int | None = None
         self.newest_text: int | None = None
@@ -101,20 +103,23 @@ class Outline:
         Local names, because a plan of a long conversation spends its time here.
         """
         waiting, last_call, cuts = self._waiting, self._last_call, self._cuts
+        owners, add_cut, drop_cut = self._owner, cuts.append, cuts.pop
+        tool, function = Role.TOOL, Role.FUNCTION
         for position, fact in enumerate(self._facts[start:], start):
-            if fact.result_id is not None and fact.is_result:
+            if (role := fact.role) is tool or role is function:
                 owner = self._asked_by(fact.result_id)
                 if owner is not None:
-                    self._owner[position] = owner
+                    owners[position] = owner
                     while cuts[-1] > owner:
-                        cuts.pop()
-            for call_id in fact.call_ids:
-                if call_id in waiting:
-                    self._older.setdefault(call_id, []).append(waiting[call_id])
-                waiting[call_id] = last_call[call_id] = position
-            cuts.append(position + 1)
+                        drop_cut()
+            if call_ids := fact.call_ids:
+                for call_id in call_ids:
+                    if call_id in waiting:
+                        self._older.setdefault(call_id, []).append(waiting[call_id])
+                    waiting[call_id] = last_call[call_id] = position
+            add_cut(position + 1)
 
-    def _asked_by(self, call_id: str) -> int | None:
+    def _asked_by(self, call_id: str | None) -> int | None:
         """Take the call that the next result of this id answers."""
         owner = self._waiting.pop(call_id, None)
         if owner is None:
@@ -129,7 +134,7 @@ class Outline:
         marked = [
             (position, fact)
             for position, fact in enumerate(self._facts[start:], start)
-            if fact.pinned or fact.dropped or fact.kind is not plain
+            if fact.kind is not plain or fact.pinned or fact.dropped
         ]
         for position, fact in marked:
             if fact.pinned:
@@ -214,7 +219,7 @@ class Outline:
 
     def open_calls(self) -> frozenset[str]:
         """Ids of calls that no result has answered."""
-        return frozenset(self._waiting)
+        return frozenset(call_id for call_id in self._waiting if call_id is not None)
 
     def open_call_at_end(self) -> int | None:
         """Position of the newest message whose calls are still running.
