@@ -81,15 +81,18 @@ def only_reads(call: CallSeen) -> bool:
 def extract_commands(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
     """Yield each command once, with its last end and how often it ran."""
     runs: Counter[str] = Counter()
+    first: dict[str, int] = {}
     last: dict[str, Turn] = {}
     for turn in turns:
         command = command_of(turn.answers) if turn.answers else ""
         if command:
             runs[command] += 1
+            first.setdefault(command, turn.position)
             last[command] = turn
     for command, turn in last.items():
         if not is_trivial(command):
-            yield _item(command, turn, runs[command])
+            item = _item(command, turn, runs[command])
+            yield item.evolve(since=first[command])
 
 
 def _item(command: str, turn: Turn, count: int) -> EvidenceItem:

@@ -87,11 +87,12 @@ def _succeeded_later(turns: Sequence[Turn]) -> dict[str, int]:
 def _of_result(turn: Turn, repaired: dict[str, int]) -> Iterator[EvidenceItem]:
     reads = turn.answers is not None and only_reads(turn.answers)
     command = command_of(turn.answers) if turn.answers else ""
-    resolved = repaired.get(command, -1) > turn.position if command else False
+    repaired_at = repaired.get(command, -1) if command else -1
     failed = turn.failed or has_failed(end_of(turn))
     is_code = reads and not failed
     for line, strength in _error_lines(turn.text, is_code=is_code)[:_MOST_OF_A_MESSAGE]:
-        yield _item(line, turn, strength * (1.1 if failed else 1.0), resolved=resolved)
+        item = _item(line, turn, strength * (1.1 if failed else 1.0))
+        yield _repaired(item, repaired_at) if repaired_at > turn.position else item
 
 
 def _of_speech(turn: Turn) -> Iterator[EvidenceItem]:
@@ -99,7 +100,7 @@ def _of_speech(turn: Turn) -> Iterator[EvidenceItem]:
         found for found in _error_lines(turn.text, is_code=False) if found[1] >= 1.0
     ]
     for line, strength in lines[:3]:
-        yield _item(line, turn, strength, resolved=False)
+        yield _item(line, turn, strength)
 
 
 def _error_lines(text: str, *, is_code: bool) -> list[tuple[str, float]]:
@@ -160,12 +161,18 @@ def _strength(line: str, *, is_code: bool) -> tuple[float, re.Match[str] | None]
     return (1.0 if strong else 0.6), found
 
 
-def _item(line: str, turn: Turn, strength: float, *, resolved: bool) -> EvidenceItem:
+def _item(line: str, turn: Turn, strength: float) -> EvidenceItem:
     return EvidenceItem(
         kind=EvidenceKind.ERROR,
         text=line,
         position=turn.position,
-        weight=WEIGHTS[EvidenceKind.ERROR] * strength * (0.5 if resolved else 1.0),
-        status=EvidenceStatus.RESOLVED if resolved else EvidenceStatus.LIVE,
+        weight=WEIGHTS[EvidenceKind.ERROR] * strength,
         key=line,
+    )
+
+
+def _repaired(item: EvidenceItem, position: int) -> EvidenceItem:
+    """The error as one that was gone when its command ran again."""
+    return item.evolve(
+        status=EvidenceStatus.RESOLVED, weight=item.weight * 0.5, ended_at=position
     )

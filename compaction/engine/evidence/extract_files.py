@@ -34,6 +34,7 @@ _MENTIONED = re.compile(
 
 @dataclass(slots=True)
 class _FileSeen:
+    since: int
     acts: dict[Act, int] = field(default_factory=dict)
     position: int = 0
 
@@ -53,7 +54,7 @@ def extract_files(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
 
 
 def _note(seen: dict[str, _FileSeen], path: str, act: Act, position: int) -> None:
-    file = seen.setdefault(path[:PATH_CHARS].strip(), _FileSeen())
+    file = seen.setdefault(path[:PATH_CHARS].strip(), _FileSeen(position))
     file.acts[act] = file.acts.get(act, 0) + 1
     file.position = position
 
@@ -65,6 +66,7 @@ def _item(path: str, file: _FileSeen) -> EvidenceItem:
         kind=EvidenceKind.FILE,
         text=path,
         position=file.position,
+        since=file.since,
         weight=weight + min(8, sum(file.acts.values())),
         key=path,
         note=describe(file.acts),

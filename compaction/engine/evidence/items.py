@@ -43,7 +43,9 @@ class EvidenceItem:
     `position` is the message it comes from (0-based in the list that was read, -1 for
     what a previous summary carried). `weight` orders what is kept when there is no room
     for all. Two items of a kind with the same `key` are about the same thing. `note`
-    says what was done with it (a file's actions, a command's end, an answer).
+    says what was done with it (a file's actions, a command's end, an answer). `since`
+    is the message that told it first (None: the same), `ended_at` the one that
+    superseded or resolved it (None: unknown, or it is live).
     """
 
     kind: EvidenceKind
@@ -54,11 +56,18 @@ class EvidenceItem:
     key: str = ""
     note: str = ""
     generation: int = 0
+    since: int | None = None
+    ended_at: int | None = None
 
     @property
     def is_live(self) -> bool:
         """True while it holds."""
         return self.status is EvidenceStatus.LIVE
+
+    @property
+    def first_position(self) -> int:
+        """Position of the message that told it first, -1 for an earlier summary."""
+        return self.position if self.since is None else self.since
 
     def evolve(self, **changes: Any) -> EvidenceItem:
         """Return a copy with some fields changed."""

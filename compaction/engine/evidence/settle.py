@@ -77,7 +77,9 @@ def settle(items: Sequence[EvidenceItem]) -> tuple[EvidenceItem, ...]:
         _supersede_same_key(settled, newest, number)
         for other in _ended_by(item, index):
             if settled[other].is_live and other != number:
-                settled[other] = settled[other].evolve(status=_status_after(item))
+                settled[other] = settled[other].evolve(
+                    status=_status_after(item), ended_at=item.position
+                )
         index[item.kind].add(number, item.text)
     return tuple(settled)
 
@@ -100,15 +102,22 @@ def _identity(item: EvidenceItem) -> str:
 
 def _merge(known: EvidenceItem, item: EvidenceItem) -> EvidenceItem:
     newest = item if item.position >= known.position else known
+    since = min(known.first_position, item.first_position)
     if item.kind is EvidenceKind.TODO:
-        return newest
+        return newest.evolve(since=since)
     if item.kind is EvidenceKind.FILE:
         return newest.evolve(
             note=add_notes(known.note, item.note),
             weight=max(known.weight, item.weight),
+            since=since,
         )
     heavier = item if item.weight > known.weight else known
-    return heavier.evolve(position=newest.position, status=newest.status)
+    return heavier.evolve(
+        position=newest.position,
+        status=newest.status,
+        since=since,
+        ended_at=newest.ended_at,
+    )
 
 
 def _supersede_same_key(
@@ -123,7 +132,9 @@ def _supersede_same_key(
     older = newest.get(name)
     newest[name] = number
     if older is not None and settled[older].is_live and _replaces(item, settled[older]):
-        settled[older] = settled[older].evolve(status=EvidenceStatus.SUPERSEDED)
+        settled[older] = settled[older].evolve(
+            status=EvidenceStatus.SUPERSEDED, ended_at=item.position
+        )
 
 
 def _replaces(newer: EvidenceItem, older: EvidenceItem) -> bool:
