@@ -1,0 +1,1 @@
+"""What survives a compaction, measured on planted facts by literal substring."""
