@@ -5,6 +5,7 @@ from __future__ import annotations
 from compaction.models.conversation import Conversation, PolicyProfile
 from compaction.models.cooldown import Cooldown
 from compaction.models.imports import ImportJob
+from compaction.models.memory import MemoryItem
 from compaction.models.message import Message
 from compaction.models.operator import AuditHead, OperatorAction, SignInToken
 from compaction.models.recovery import RecoveryEvent
@@ -13,6 +14,7 @@ from compaction.models.session import Session
 from compaction.models.summary import Summary
 from compaction.models.task_state import TaskState, TaskStateVersion, Todo
 from compaction.models.token_cache import TokenCountCache
+from compaction.models.turn import Turn, TurnCall, TurnChunk
 from compaction.models.worker_sign import WorkerSign
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "Conversation",
     "Cooldown",
     "ImportJob",
+    "MemoryItem",
     "Message",
     "OperatorAction",
     "PolicyProfile",
@@ -33,5 +36,8 @@ __all__ = [
     "TaskStateVersion",
     "Todo",
     "TokenCountCache",
+    "Turn",
+    "TurnCall",
+    "TurnChunk",
     "WorkerSign",
 ]

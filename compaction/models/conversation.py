@@ -51,7 +51,10 @@ class Conversation(models.Model):
         PolicyProfile, null=True, blank=True, on_delete=models.SET_NULL
     )
     policy_overrides = models.JSONField(default=dict, blank=True)
-    memory = models.JSONField(default=list, blank=True)
+    memory_tokens = models.PositiveIntegerField(default=0)  # as rendered
+    # engine.recovery.failover.EndpointState, times in seconds since the epoch
+    endpoint_state = models.JSONField(default=dict, blank=True)
+    may_continue = models.BooleanField(default=False)  # a copy that an operator owns
     is_demo = models.BooleanField(default=False)
     imported_from = models.CharField(max_length=512, blank=True)
     import_notes = models.JSONField(default=list, blank=True)

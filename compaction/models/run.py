@@ -51,6 +51,9 @@ class Run(models.Model):
     result_session = models.ForeignKey(
         Session, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+    turn = models.ForeignKey(
+        "Turn", null=True, blank=True, on_delete=models.SET_NULL, related_name="runs"
+    )
     idempotency_key = models.CharField(max_length=128)
     trigger = models.CharField(max_length=32)
     forced = models.BooleanField(default=False)  # an operator went through a cooldown

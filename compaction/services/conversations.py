@@ -168,7 +168,9 @@ def last_error_of(conversation: Conversation) -> str:
         session__conversation=conversation, outcome__in=("summarised", "pruned")
     )
     since = good.order_by("-finished_at").values_list("finished_at", flat=True).first()
-    events = RecoveryEvent.objects.filter(session__conversation=conversation)
+    events = RecoveryEvent.objects.filter(
+        session__conversation=conversation, kind=RecoveryEvent.Kind.ERROR
+    )
     cooldowns = Cooldown.objects.filter(conversation=conversation, cleared_at=None)
     if since is not None:
         events = events.filter(at__gt=since)

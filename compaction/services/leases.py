@@ -16,9 +16,9 @@ from typing import Any, Protocol
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from compaction.models import ImportJob, Run
+from compaction.models import ImportJob, Run, Turn
 
-Leased = type[Run] | type[ImportJob]
+Leased = type[Run] | type[ImportJob] | type[Turn]
 """A model whose rows carry status, attempt, lease_until, queued_at and sent_at."""
 
 QUEUED = "queued"

@@ -142,3 +142,16 @@ def _batches(rows: Iterable[Message]) -> Iterator[Sequence[Message]]:
     waiting = iter(rows)
     while batch := list(islice(waiting, _BATCH)):
         yield batch
+
+
+def open_calls_at_end(session: Session) -> tuple[ToolCall, ...]:
+    """Return the calls of the newest message that no result has answered."""
+    rows = Message.objects.filter(session=session, inactive=False)
+    answered: set[str] = set()
+    newest = rows.order_by("-position").values_list("body", flat=True)
+    for body in newest[:_CALLS_LOOKED_BACK]:
+        message = read_body(body, pinned=False, dropped=False)
+        if not message.is_result:
+            return tuple(c for c in message.tool_calls if c.id not in answered)
+        answered.add(message.tool_call_id or "")
+    return ()
