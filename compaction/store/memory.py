@@ -1,0 +1,29 @@
+"""The memory of a conversation: which versions are in force."""
+
+from __future__ import annotations
+
+from compaction.models import Conversation, MemoryItem
+
+
+def newest_memories(conversation: Conversation) -> list[MemoryItem]:
+    """Return the newest version of every memory, oldest memory first; removed too."""
+    rows = MemoryItem.objects.filter(conversation=conversation)
+    newest = {row.item: row for row in rows.order_by("item", "version")}
+    return list(newest.values())
+
+
+def memories_in_force(conversation: Conversation) -> list[MemoryItem]:
+    """Return what the agent is told, oldest first."""
+    return [row for row in newest_memories(conversation) if not row.removed]
+
+
+def newest_memory(conversation: Conversation, item: int) -> MemoryItem | None:
+    """Return the newest version of one memory, None when there is no such."""
+    rows = MemoryItem.objects.filter(conversation=conversation, item=item)
+    return rows.order_by("-version").first()
+
+
+def memory_history(conversation: Conversation, item: int) -> list[MemoryItem]:
+    """Return every version of one memory, newest first."""
+    rows = MemoryItem.objects.filter(conversation=conversation, item=item)
+    return list(rows.select_related("author").order_by("-version"))
