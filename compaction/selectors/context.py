@@ -23,7 +23,7 @@ from compaction.models import (
 from compaction.store import is_copy
 
 _HEAVY = (
-    *("system_prompt", "tools", "conversation__memory"),
+    *("system_prompt", "tools", "conversation__endpoint_state"),
     *("conversation__import_notes",),
 )
 _ACTIVE = (Run.Status.QUEUED, Run.Status.IN_PROGRESS)

@@ -22,7 +22,7 @@ _FACETS = ("status", "outcome", "trigger")
 _HEAVY = (
     *("ledger", "findings", "prompt", "policy", "usage", "error"),
     *("session__system_prompt", "session__tools"),
-    *("session__conversation__memory", "session__conversation__import_notes"),
+    *("session__conversation__endpoint_state", "session__conversation__import_notes"),
     "session__conversation__policy_overrides",
 )
 
