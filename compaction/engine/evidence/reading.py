@@ -11,7 +11,7 @@ from typing import Any
 from compaction.engine.evidence.results import unwrapped
 from compaction.engine.messages import Kind, Message, Role, ToolCall
 from compaction.engine.phases.redaction import redact
-from compaction.engine.phases.thinking import strip_thinking
+from compaction.engine.thinking import strip_thinking
 
 HEAD_CHARS = 12_000
 TAIL_CHARS = 4_000

@@ -11,7 +11,7 @@ import re
 from enum import StrEnum
 
 from compaction.engine.llm import Completion
-from compaction.engine.phases.thinking import strip_thinking
+from compaction.engine.thinking import strip_thinking
 
 
 class SummaryFault(StrEnum):

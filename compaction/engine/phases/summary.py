@@ -19,8 +19,8 @@ from compaction.engine.phases.completion_check import SummaryFault, check_comple
 from compaction.engine.phases.prompts import SummaryPrompt
 from compaction.engine.phases.redaction import redact
 from compaction.engine.phases.summary_text import bare_summary
-from compaction.engine.phases.thinking import strip_thinking
 from compaction.engine.policy import Template
+from compaction.engine.thinking import strip_thinking
 from compaction.engine.tokens import TokenCounter
 
 

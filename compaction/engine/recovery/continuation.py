@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from compaction.engine.llm import Completion
+from compaction.engine.thinking import strip_thinking
 
 CONTINUE_TEXT = "Please continue from where you left off."
 """What is sent after a cut answer (article 003: a bare "continue" is too vague)."""
@@ -50,23 +51,9 @@ def next_step(
 
 def spent_on_thinking(completion: Completion) -> bool:
     """True when nothing but reasoning came out (article 003, thinking budget)."""
-    visible = visible_text(completion.text)
+    visible = strip_thinking(completion.text)
     if visible.strip():
         return False
     usage = completion.usage
     thought = bool(completion.reasoning.strip()) or visible != completion.text
     return thought or (usage is not None and usage.reasoning_tokens > 0) or not visible
-
-
-_OPEN_TAGS = ("<think>", "<thinking>", "<reasoning>")
-
-
-def visible_text(text: str) -> str:
-    """The text without thinking blocks, closed or cut off."""
-    for opening in _OPEN_TAGS:
-        closing = opening.replace("<", "</")
-        while opening in text:
-            before, _, rest = text.partition(opening)
-            _, closed, after = rest.partition(closing)
-            text = before + after if closed else before
-    return text
