@@ -7,11 +7,12 @@ is no failure of the call: it is asked again at once, the other way.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from compaction.engine.llm import ChatRequest, ModelError
+from compaction.engine.wire import REASONING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,11 +21,15 @@ class Dialect:
 
     stream: bool = True
     include_usage: bool = True
+    reasoning: bool = False  # wants the reasoning beside a model's calls back
     output_limit: str = "max_tokens"
 
     def arguments(self, request: ChatRequest) -> dict[str, Any]:
         """Return what to pass to the library for a request."""
-        asked: dict[str, Any] = {"messages": readable(list(request.messages))}
+        messages = list(request.messages)
+        if not self.reasoning:
+            messages = [_without_reasoning(message) for message in messages]
+        asked: dict[str, Any] = {"messages": readable(messages)}
         if request.tools:
             asked["tools"] = readable(list(request.tools))
         if request.max_tokens is not None:
@@ -40,13 +45,24 @@ class Dialect:
         if refusal.status not in (400, 404, 415, 422, 501):
             return None
         said = f"{refusal.message} {refusal.body}".lower()
+        return next(self._others(said), None)
+
+    def _others(self, said: str) -> Iterator[Dialect]:
+        """Give the other ways that a refusal hints at, the likeliest first."""
         if self.include_usage and ("stream_options" in said or "include_usage" in said):
-            return replace(self, include_usage=False)
+            yield replace(self, include_usage=False)
+        if not self.reasoning and REASONING in said:
+            yield replace(self, reasoning=True)
         if self.output_limit == "max_tokens" and "max_completion_tokens" in said:
-            return replace(self, output_limit="max_completion_tokens")
+            yield replace(self, output_limit="max_completion_tokens")
         if self.stream and "stream" in said:
-            return replace(self, stream=False)
-        return None
+            yield replace(self, stream=False)
+
+
+def _without_reasoning(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    if REASONING not in message:
+        return message
+    return {key: value for key, value in message.items() if key != REASONING}
 
 
 def readable(value: Any) -> Any:

@@ -10,14 +10,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from compaction.engine.llm import Usage
-from compaction.engine.messages import Message, ToolCall, to_dict
+from compaction.engine.messages import Message, ToolCall
 from compaction.engine.outline import Outline, facts_of, outline_of
 from compaction.engine.plan import Outcome
 from compaction.engine.task_state import compose_system_prompt
-from compaction.engine.triggers import Trigger, is_due
+from compaction.engine.triggers import ERRORS, Trigger, is_due, is_over
 from compaction.engine.turn import Turn, TurnEnd, TurnStopped, World
+from compaction.engine.wire import to_wire, wire_of
 
 CHANGED = frozenset({Outcome.SUMMARISED, Outcome.PRUNED})
+GROWN = 1.1
+"""After a run that found nothing to do, the next waits for this much more."""
 
 
 class Context:
@@ -27,10 +30,12 @@ class Context:
         self._turn = turn
         self._world = world
         self._policy = turn.policy
+        self._prompt = turn.system_prompt
         self._compactions = 0
         self._usage: int | None = None
         self._usage_at = 0
         self._waits_for_usage = False
+        self._useless_below = 0  # tokens
         self._tools = tuple(world.toolbox.schemas)
         self._tool_tokens = world.counter.count(json.dumps(self._tools))
         self._load(list(turn.messages))
@@ -38,7 +43,7 @@ class Context:
     def _load(self, messages: list[Message]) -> None:
         self.messages = messages
         self._outline: Outline = outline_of(messages, self._world.counter)
-        self._wire: list[Mapping[str, Any]] = [to_dict(m) for m in messages]
+        self._wire: list[Mapping[str, Any]] = list(wire_of(messages))
 
     @property
     def window(self) -> int:
@@ -61,7 +66,7 @@ class Context:
         call = self._call_of(message)
         self.messages.append(message)
         self._outline.append(facts_of(message, self._world.counter, call=call))
-        self._wire.append(to_dict(message))
+        self._wire.append(to_wire(message))
 
     def _call_of(self, message: Message) -> ToolCall | None:
         if message.tool_call_id is None:
@@ -90,11 +95,12 @@ class Context:
         return [{"role": "system", "content": prompt}, *self._wire]
 
     def _system_prompt(self) -> str:
-        own = self._turn.system_prompt
+        own = self._prompt
         if self.messages and self.messages[0].is_system:
             own = self.messages[0].text
-        if self._turn.memory:
-            own = f"{own}\n\n{self._turn.memory}".lstrip()
+        memory = self._world.memory()
+        if memory:
+            own = f"{own}\n\n{memory}".lstrip()
         return compose_system_prompt(own, self._world.task_state())
 
     def tokens(self) -> int:
@@ -116,6 +122,8 @@ class Context:
             self._usage = usage.input_tokens
             self._usage_at = len(self._outline)
             self._waits_for_usage = False
+            if not is_over(usage.input_tokens, self._policy):
+                self._compactions = 0  # what was spent on it has helped
 
     def compact_if_due(self) -> None:
         """Preflight: before a call, if the request reaches the threshold."""
@@ -130,17 +138,24 @@ class Context:
         # One real number must come in between (hermes#35054).
         if self._waits_for_usage:
             return
-        if is_due(self.tokens(), len(self.messages), trigger, self._policy):
+        tokens = self.tokens()
+        if tokens < self._useless_below:
+            return
+        if is_due(tokens, len(self.messages), trigger, self._policy):
             if self._compactions >= self._turn.retry.compactions:
                 raise TurnStopped(TurnEnd.COMPACTIONS_EXHAUSTED)
             self.compact(trigger)
 
     def compact(self, trigger: Trigger) -> None:
         """Let the host compact; ends the turn when nothing can shrink any more."""
-        self._compactions += 1
         done = self._world.compact(tuple(self.messages), trigger, self.window)
+        # A run that an agent can do without costs nothing while nothing is changed.
+        self._compactions += done.outcome in CHANGED or trigger in ERRORS
+        if done.outcome is Outcome.NOOP:
+            self._useless_below = int(self.tokens() * GROWN)
         if done.outcome in CHANGED:
             self._load(list(done.messages))
+            self._prompt = done.system_prompt or self._prompt
             self._usage = None
         elif done.outcome is Outcome.STUCK:
             raise TurnStopped(TurnEnd.STUCK)

@@ -71,7 +71,14 @@ def _restore_primary(turn: Turn, world: World) -> Turn:
 
 
 def _finish_open_calls(context: Context, world: World, begun: frozenset[str]) -> None:
-    """Answer the calls a dead worker left: what had begun is never run again."""
+    """Answer the calls a dead worker left: what had begun is never run again.
+
+    An answer that was cut off, and whose continuation was not asked for yet, is
+    continued as it would have been.
+    """
+    last = context.messages[-1] if context.messages else None
+    if last and last.role is Role.ASSISTANT and not last.tool_calls:
+        context.add(_continue_message())
     for call in context.open_calls():
         if call.id in begun:
             _add_result(context, call, INTERRUPTED)
@@ -127,9 +134,11 @@ def _get_answer(
         if step is NextStep.CONTINUE:
             previous = completion.text
             context.add(answer_message(completion))
-            context.add(
-                Message(role=Role.USER, content=CONTINUE_TEXT, kind=Kind.SYNTHETIC)
-            )
+            context.add(_continue_message())
+
+
+def _continue_message() -> Message:
+    return Message(role=Role.USER, content=CONTINUE_TEXT, kind=Kind.SYNTHETIC)
 
 
 _STOPS = {
@@ -165,9 +174,20 @@ def answer_message(completion: Completion) -> Message:
     return Message(
         role=Role.ASSISTANT,
         content=completion.text,
-        tool_calls=tuple(_read_call(call) for call in completion.tool_calls),
+        tool_calls=_read_calls(completion),
         extra=extra,
     )
+
+
+def _read_calls(completion: Completion) -> tuple[ToolCall, ...]:
+    """Read the calls; each gets an id of its own, or its result would find another."""
+    calls: list[ToolCall] = []
+    for number, raw in enumerate(completion.tool_calls, 1):
+        call = _read_call(raw)
+        if not call.id or any(call.id == earlier.id for earlier in calls):
+            call = replace(call, id=f"{call.id or 'call'}_{number}")
+        calls.append(call)
+    return tuple(calls)
 
 
 def _read_call(raw: object) -> ToolCall:

@@ -59,7 +59,6 @@ class Turn:
     policy: CompactionPolicy
     endpoints: EndpointState
     system_prompt: str = ""
-    memory: str = ""
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     max_iterations: int = 40
     max_tokens: int | None = None
@@ -81,10 +80,14 @@ class TurnResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compacted:
-    """What the host's compaction did, with the list to go on with."""
+    """What the host's compaction did, with the list to go on with.
+
+    `system_prompt` is the new generation's, '' where it is the same.
+    """
 
     outcome: Outcome
     messages: tuple[Message, ...]
+    system_prompt: str = ""
 
 
 class Recorder(Protocol):
@@ -177,7 +180,8 @@ CompactNow = Callable[[tuple[Message, ...], Trigger, int], Compacted]
 class World:
     """Everything outside a turn, passed in: models, tools, clock, chance, keeping.
 
-    `now` returns seconds, `sleep` waits for seconds and returns early when stopped.
+    `memory` returns what the system prompt says of it; `now` returns seconds, `sleep`
+    waits for seconds and returns early when stopped.
     """
 
     endpoints: Mapping[str, Endpoint]
@@ -189,3 +193,4 @@ class World:
     now: Callable[[], float]
     sleep: Callable[[float], None]
     uniform: UniformRandom
+    memory: Callable[[], str] = lambda: ""

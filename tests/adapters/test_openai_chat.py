@@ -191,6 +191,21 @@ def test_the_environment_adds_nothing_to_a_request(
 # other ways of asking
 
 
+def test_reasoning_is_sent_back_only_to_an_endpoint_that_asks_for_it(
+    model, scripted_openai
+):
+    said = {"role": "assistant", "content": "", "reasoning_content": "because"}
+    request = ChatRequest(messages=[said])
+    model.complete(request)
+    scripted_openai.play(
+        failure(400, message="Missing `reasoning_content` field in message"), "ok"
+    )
+    model.complete(request)
+
+    sent = [r.body["messages"][0] for r in scripted_openai.requests]
+    assert ["reasoning_content" in message for message in sent] == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("refusal", "refused", "wanted"),
     [
