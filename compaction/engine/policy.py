@@ -124,6 +124,7 @@ class CompactionPolicy:
     on_failure: OnFailure = OnFailure.ABORT
     # must shrink
     min_shrink: float | None = 0.90
+    memory_flush: bool = True  # the agent may write its memory before a run
     # repeated
     warn_from: int = 2
     loop_runs: int = 3
@@ -272,6 +273,7 @@ TUTORIAL = CompactionPolicy(
     system_note=False,
     on_failure=OnFailure.ERROR_TEXT,
     prune_enough=1.0,
+    memory_flush=False,
 )
 """Article 003: the teaching repository's three-layer compaction."""
 

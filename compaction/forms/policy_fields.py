@@ -223,6 +223,12 @@ SUMMARY = FieldGroup(
         FieldText(
             name="system_note", label=_("A note in the system prompt"), unit="flag"
         ),
+        FieldText(
+            name="memory_flush",
+            label=_("The agent writes its memory first"),
+            help=_("Only for conversations of the console's own agent."),
+            unit="flag",
+        ),
     ),
 )
 OUTCOME = FieldGroup(
