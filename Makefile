@@ -1,7 +1,7 @@
 # `make` lists the targets. Everything runs in .venv, made on first use.
 .DEFAULT_GOAL := help
 .PHONY: help run test check coverage lint format types layers templates migrations \
-	bench screenshots lock venv-run venv-dev
+	bench bench-quality screenshots lock venv-run venv-dev
 
 HOST ?= 127.0.0.1
 PORT ?= 8000
@@ -51,6 +51,9 @@ migrations: venv-dev  ## Fail when a migration is missing
 
 bench: venv-dev  ## Measure speed against peers, as ratios of one run (BENCH=rows)
 	$(BIN)/python -m bench $(BENCH)
+
+bench-quality: venv-dev  ## Measure what survives a compaction (BENCH=rows)
+	$(BIN)/python -m bench.quality $(BENCH)
 
 screenshots: venv-dev  ## Take the pictures of the documentation
 	$(BIN)/python scripts/screenshots.py

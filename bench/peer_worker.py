@@ -25,6 +25,11 @@ from agent.context_compressor import (  # type: ignore[import-not-found]
 from agent.model_metadata import (  # type: ignore[import-not-found]
     estimate_messages_tokens_rough,
 )
+from agent.redact import redact_sensitive_text  # type: ignore[import-not-found]
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+
+from bench.quality import peer_rounds
 
 Messages = list[dict[str, Any]]
 
@@ -124,10 +129,28 @@ def _count_turns(file: str, window: int, chars: int) -> int:
     return len(seen[0])
 
 
-TASKS: dict[str, Callable[..., float]] = {
+def retain(file: str, window: int, rounds: int, summariser: str) -> Any:
+    """Compact planted facts after each round, and say what was left."""
+    return peer_rounds.retain(new_compressor(window), file, rounds, summariser)
+
+
+def prompt(file: str, window: int) -> Any:
+    """Write what the summariser would be sent for a conversation with facts."""
+    return peer_rounds.prompt(new_compressor(window), file)
+
+
+def redact(texts: list[str]) -> list[str]:
+    """Redact texts, each as the peer does before it sends one to its summariser."""
+    return [redact_sensitive_text(text) for text in texts]
+
+
+TASKS: dict[str, Callable[..., Any]] = {
     "estimate_session": estimate_session,
     "find_boundaries": find_boundaries,
     "compress": compress,
+    "retain": retain,
+    "prompt": prompt,
+    "redact": redact,
 }
 
 

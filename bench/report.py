@@ -13,7 +13,12 @@ _SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 def line_of(result: Result) -> str:
     """Write one row; the six columns hold no spaces."""
     cells = _cells(result.measured)
-    return _join(result.row.name, *cells, f"<={result.row.target}", result.status)
+    return _join(result.row.name, *cells, target_of(result.row), result.status)
+
+
+def target_of(row: Row) -> str:
+    """Write the target with the side from which it is reached."""
+    return f"{row.rule.sign}{row.target}"
 
 
 def _join(name: str, *cells: str) -> str:
@@ -31,6 +36,8 @@ def header() -> str:
 def _cells(measured: Measured | None) -> tuple[str, str, str]:
     if measured is None:
         return "-", "-", "-"
+    if measured.other is None:
+        return write_figure(measured.ours, measured.unit), "-", "-"
     return (
         write_figure(measured.ours, measured.unit),
         write_figure(measured.other, measured.unit),
@@ -73,4 +80,4 @@ def verdict(results: Iterable[Result]) -> str:
 
 def list_row(row: Row) -> str:
     """Write a row without measuring it."""
-    return f"{row.name:<{NAME_CHARS}} {'<=' + row.target:>9}  against {row.against}"
+    return f"{row.name:<{NAME_CHARS}} {target_of(row):>9}  against {row.against}"

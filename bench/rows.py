@@ -21,25 +21,40 @@ class Status(StrEnum):
     RAN = "ran"
 
 
+class Rule(StrEnum):
+    """What of a row is held against its target."""
+
+    RATIO_UP_TO = "ratio_up_to"
+    RATIO_FROM = "ratio_from"
+    VALUE_UP_TO = "value_up_to"  # ours alone, whatever the other side has
+    VALUE_FROM = "value_from"
+
+    @property
+    def sign(self) -> str:
+        """How the target is written."""
+        return ">=" if self in (Rule.VALUE_FROM, Rule.RATIO_FROM) else "<="
+
+
 class Skipped(Exception):
     """A row cannot be measured here; the text says why, in one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Two figures of one run in the same unit; the smaller the better.
+    """Two figures of one run in the same unit.
 
-    `note` says how they came about: runs and spread.
+    `other` is None where ours alone is judged and the other side cannot be had;
+    `note` says how the figures came about: runs and spread.
     """
 
     ours: float
-    other: float
+    other: float | None
     unit: str = "s"
     note: str = ""
 
     @property
     def ratio(self) -> float:
-        """Ours over other."""
+        """Ours over other; infinite over nothing."""
         return self.ours / self.other if self.other else float("inf")
 
 
@@ -48,16 +63,27 @@ Measure = Callable[["Workshop"], Measured]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line: `measure` raises Skipped, `target` is the largest ratio that passes.
+    """One line: `measure` raises Skipped, `target` is the last figure that passes.
 
-    The target is written as people read it: `3`, `1/1000`, `1.2`. `against` names
-    what ours is compared with.
+    `rule` says which figure, and from which side. The target is written as people read
+    it: `3`, `1/1000`, `1.2`. `against` names what ours is compared with.
     """
 
     name: str
     target: str
     measure: Measure
     against: str
+    rule: Rule = Rule.RATIO_UP_TO
+
+    def passes(self, measured: Measured) -> bool:
+        """Hold the figure that counts against the target."""
+        if self.rule is Rule.VALUE_FROM:
+            return measured.ours >= self.limit
+        if self.rule is Rule.VALUE_UP_TO:
+            return measured.ours <= self.limit
+        if self.rule is Rule.RATIO_FROM:
+            return measured.ratio >= self.limit
+        return measured.ratio <= self.limit
 
     @property
     def limit(self) -> float:
@@ -95,4 +121,4 @@ def measure_row(row: Row, workshop: Workshop) -> Result:
 def _judge(row: Row, measured: Measured, *, is_quick: bool) -> Status:
     if is_quick:
         return Status.RAN
-    return Status.PASS if measured.ratio <= row.limit else Status.FAIL
+    return Status.PASS if row.passes(measured) else Status.FAIL
