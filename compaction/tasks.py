@@ -18,8 +18,15 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
-from compaction.models import ImportJob, Session
-from compaction.services import import_jobs, run_work, runs, sweeping
+from compaction.models import Conversation, ImportJob, Session, Turn
+from compaction.services import (
+    import_jobs,
+    run_work,
+    runs,
+    sweeping,
+    turn_work,
+    turns,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +37,14 @@ def start_run(session: Session, request: runs.RunRequest) -> runs.QueuedRun:
     if queued.created and queued.run is not None:
         wake(perform_run, queued.run.pk)
     return queued
+
+
+def start_turn(conversation: Conversation, request: turns.TurnRequest) -> Turn:
+    """Store a message, queue its turn and wake a worker; raises TurnRefused."""
+    turn = turns.queue_turn(conversation, request)
+    if turn.status == Turn.Status.QUEUED:
+        wake(perform_turn, turn.pk)
+    return turn
 
 
 def start_upload(
@@ -67,6 +82,12 @@ def perform_run(run_id: str) -> None:
     run_work.perform_run(UUID(run_id))
 
 
+@shared_task(name="compaction.tasks.perform_turn")
+def perform_turn(turn_id: str) -> None:
+    """Do one turn; see services.turn_work."""
+    turn_work.perform_turn(UUID(turn_id))
+
+
 @shared_task(name="compaction.tasks.perform_import")
 def perform_import(job_id: str) -> None:
     """Do one import; see services.import_jobs."""
@@ -79,5 +100,7 @@ def sweep() -> None:
     due = sweeping.sweep()
     for pk in due.runs:
         _send(perform_run, str(pk))
+    for pk in due.turns:
+        _send(perform_turn, str(pk))
     for pk in due.imports:
         _send(perform_import, str(pk))

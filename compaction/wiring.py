@@ -12,12 +12,16 @@ from django.conf import settings
 from compaction.adapters.embedded_summariser import EmbeddedSummariser
 from compaction.adapters.openai_chat import OpenAIChat
 from compaction.adapters.tiktoken_counter import token_counter_for
+from compaction.engine.llm import ChatModel
 from compaction.engine.phases.summary import RuleSummariser, Summariser
 from compaction.engine.tokens import TokenCounter
 from compaction.sources import SourceLimits, find_hermes_homes
 
 EMBEDDED_WINDOW = 1_000_000
 """The embedded summariser reads messages one by one; tokens, for plans alone."""
+OPENAI_URL = "https://api.openai.com/v1"
+TURN_SECONDS = 6 * 3_600.0
+"""How long one attempt at a turn may keep its lease alive."""
 
 
 def get_counter(model: str) -> TokenCounter:
@@ -92,6 +96,77 @@ def summariser_prices() -> Prices | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointSpec:
+    """An endpoint that answers turns; `key_env` names the variable with its key.
+
+    `window` in tokens, `timeout` in seconds for an answer, prices for a million
+    tokens.
+    """
+
+    name: str
+    base_url: str
+    model: str
+    window: int
+    key_env: str = ""
+    timeout: float = 300.0
+    input_price: Decimal | None = None
+    output_price: Decimal | None = None
+
+
+def turn_endpoints() -> tuple[EndpointSpec, ...]:
+    """Return the endpoints that answer turns, the primary first; none without any."""
+    has_key = bool(os.environ.get(settings.OPENAI_API_KEY_ENV))
+    if not (settings.OPENAI_BASE_URL or has_key):
+        return ()
+    return (
+        EndpointSpec(
+            name="environment",
+            base_url=settings.OPENAI_BASE_URL or OPENAI_URL,
+            model=settings.OPENAI_MODEL,
+            window=settings.OPENAI_WINDOW,
+            key_env=settings.OPENAI_API_KEY_ENV,
+        ),
+    )
+
+
+def build_chat(spec: EndpointSpec) -> ChatModel:
+    """Return the model behind an endpoint; its key is read now and kept nowhere."""
+    return OpenAIChat(
+        base_url=spec.base_url,
+        model=spec.model,
+        api_key=os.environ.get(spec.key_env) or None,
+        window=spec.window,
+        timeout=spec.timeout,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hooks:
+    """Dotted paths that are called around every compaction, and how long one may take.
+
+    `seconds` is the time after which a hook is left behind.
+    """
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    seconds: float
+
+
+def compaction_hooks() -> Hooks:
+    """Return the hooks of the settings."""
+    return Hooks(
+        before=tuple(settings.BEFORE_COMPACTION),
+        after=tuple(settings.AFTER_COMPACTION),
+        seconds=settings.COMPACTION_HOOK_SECONDS,
+    )
+
+
+def agent_folder() -> Path | None:
+    """Return the folder whose files the agent may read, None when none is set."""
+    return Path(settings.AGENT_FILES_DIR) if settings.AGENT_FILES_DIR else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseLimits:
     """How long a worker may be silent, how often a row is tried; seconds.
 
@@ -113,6 +188,17 @@ def lease_limits() -> LeaseLimits:
         max_attempts=settings.RUN_MAX_ATTEMPTS,
         resend_seconds=min(5.0, lease),
         work_seconds=max(1_800.0, 10 * settings.SUMMARISER_TIMEOUT),
+    )
+
+
+def turn_limits() -> LeaseLimits:
+    """Return the limits of turns, which wait for providers and may take hours."""
+    lease = float(settings.RUN_LEASE_SECONDS)
+    return LeaseLimits(
+        lease_seconds=lease,
+        max_attempts=settings.RUN_MAX_ATTEMPTS,
+        resend_seconds=min(5.0, lease),
+        work_seconds=TURN_SECONDS,
     )
 
 

@@ -182,6 +182,22 @@ SUMMARISER_TIMEOUT = env.read_number("SUMMARISER_TIMEOUT", 120.0)  # seconds an 
 SUMMARISER_INPUT_PRICE = env.read_price("SUMMARISER_INPUT_PRICE")
 SUMMARISER_OUTPUT_PRICE = env.read_price("SUMMARISER_OUTPUT_PRICE")
 
+# --- the agent's own turns ---------------------------------------------------
+# An endpoint by the environment alone: a key is enough, or a base URL without one.
+OPENAI_BASE_URL = os.environ.get("OPENAI_BASE_URL", "")
+OPENAI_MODEL = os.environ.get("OPENAI_MODEL") or "gpt-4o"
+OPENAI_WINDOW = int(env.read_number("OPENAI_WINDOW", 128_000))  # tokens
+OPENAI_API_KEY_ENV = "OPENAI_API_KEY"
+# The folder whose text files the agent may read; empty: it has no file tools.
+AGENT_FILES_DIR = os.environ.get("AGENT_FILES_DIR", "")
+
+# --- hooks -------------------------------------------------------------------
+# Dotted paths, called with one frozen value around every compaction. A hook that
+# fails, or takes longer than this many seconds, is logged and stops nothing.
+BEFORE_COMPACTION = env.read_list("BEFORE_COMPACTION")
+AFTER_COMPACTION = env.read_list("AFTER_COMPACTION")
+COMPACTION_HOOK_SECONDS = env.read_number("COMPACTION_HOOK_SECONDS", 5.0)
+
 # --- runs ------------------------------------------------------------------
 # A worker that is silent for this many seconds lost its run to another one.
 RUN_LEASE_SECONDS = env.read_number("RUN_LEASE_SECONDS", 30.0)

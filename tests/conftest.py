@@ -10,4 +10,4 @@ settings.register_profile(
 )
 settings.load_profile("console")
 
-pytest_plugins = ["tests.live", "tests.server.fixtures"]
+pytest_plugins = ["tests.live", "tests.server.fixtures", "tests.services.turn_fixtures"]

@@ -16,8 +16,9 @@ if "HERMES_WEB_TEST_DATA" not in os.environ:
     _folder = tempfile.mkdtemp(prefix="hermes-web-tests-")
     atexit.register(shutil.rmtree, _folder, ignore_errors=True)
     os.environ["HERMES_WEB_TEST_DATA"] = _folder
-    # A summariser that somebody uses by hand is never called by a test.
-    for _name in [name for name in os.environ if name.startswith("SUMMARISER_")]:
+    # A model that somebody uses by hand is never called by a test.
+    _MODELS = ("SUMMARISER_", "OPENAI_")
+    for _name in [name for name in os.environ if name.startswith(_MODELS)]:
         del os.environ[_name]
 os.environ["HERMES_WEB_DATA"] = os.environ["HERMES_WEB_TEST_DATA"]
 os.environ["TIKTOKEN_CACHE_DIR"] = str(Path(os.environ["HERMES_WEB_DATA"]) / "tiktoken")

@@ -20,12 +20,12 @@ from django.utils import timezone
 from compaction import wiring
 from compaction.engine.policy import CompactionPolicy, policy_to_dict
 from compaction.engine.triggers import ERRORS, Trigger
-from compaction.models import Conversation, Cooldown, Run, Session
+from compaction.models import Conversation, Cooldown, Run, Session, Turn
 from compaction.services.audit import Change, record_action
 from compaction.services.cooldowns import active_cooldown
 from compaction.store import Planned, plan_session, readable
 
-_ACTIVE = (Run.Status.QUEUED, Run.Status.IN_PROGRESS)
+ACTIVE = (Run.Status.QUEUED, Run.Status.IN_PROGRESS)
 _CONTINUES = (Session.Link.COMPACTION, Session.Link.IN_PLACE)
 
 
@@ -36,6 +36,7 @@ class Refusal(StrEnum):
     ALREADY_DONE = "already_done"  # the session goes on in `tip`
     STALE_PLAN = "stale_plan"  # something changed since the plan was shown
     COOLDOWN = "cooldown"  # `cooldown` says until when; an operator may force
+    TURN_ACTIVE = "turn_active"  # the agent is at work, and compacts when it must
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class RunRequest:
 
     `plan_hash` and `revision` are those of the plan that was shown, None when none
     was: then the run applies the plan of the moment it was queued. `forced` goes
-    through a cooldown.
+    through a cooldown. `turn` is the turn that asks for it, None for anybody else.
     """
 
     policy: CompactionPolicy
@@ -54,6 +55,7 @@ class RunRequest:
     forced: bool = False
     plan_hash: str | None = None
     revision: int | None = None
+    turn: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +92,7 @@ def _lock(session_id: str) -> Session:
 
 
 def _queue(session: Session, request: RunRequest) -> QueuedRun:
-    refused = _refuse_early(session)
+    refused = _refuse_early(session, request)
     if refused is not None:
         return refused
     planned = plan_session(
@@ -110,18 +112,23 @@ def _queue(session: Session, request: RunRequest) -> QueuedRun:
     return QueuedRun(run=run, created=True)
 
 
-def _refuse_early(session: Session) -> QueuedRun | None:
+def _refuse_early(session: Session, request: RunRequest) -> QueuedRun | None:
     active = _active_run(session)
     if active is not None:
         return _refuse_second(active)
     if session.undone or continuation_of(session) is not None:
         tip = session.conversation.tip
         return QueuedRun(run=None, refusal=Refusal.ALREADY_DONE, tip=tip)
+    turns = Turn.objects.filter(
+        conversation_id=session.conversation_id, status__in=ACTIVE
+    )
+    if any(pk != request.turn for pk in turns.values_list("pk", flat=True)):
+        return QueuedRun(run=None, refusal=Refusal.TURN_ACTIVE)
     return None
 
 
 def _active_run(session: Session) -> Run | None:
-    return Run.objects.filter(session=session, status__in=_ACTIVE).first()
+    return Run.objects.filter(session=session, status__in=ACTIVE).first()
 
 
 def _refuse_second(active: Run) -> QueuedRun:
@@ -177,6 +184,7 @@ def _create(
         trigger=request.trigger.value,
         forced=request.forced,
         requested_by=request.operator,
+        turn_id=request.turn,
         policy=policy_to_dict(request.policy),
         plan_hash=planned.plan.digest,
         session_revision=planned.revision,
@@ -214,7 +222,7 @@ def cancel_run(run_id: UUID, *, operator: User | None = None) -> bool:
     that was already saved stays.
     """
     with transaction.atomic():
-        active = Run.objects.filter(pk=run_id, status__in=_ACTIVE)
+        active = Run.objects.filter(pk=run_id, status__in=ACTIVE)
         stopped = active.update(
             status=Run.Status.CANCELLED, lease_until=None, finished_at=timezone.now()
         )

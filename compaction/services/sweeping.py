@@ -15,7 +15,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from compaction import wiring
-from compaction.models import ImportJob, Run, WorkerSign
+from compaction.models import ImportJob, Run, Turn, WorkerSign
 from compaction.services.import_jobs import forget_upload
 from compaction.services.leases import (
     GAVE_UP,
@@ -25,6 +25,7 @@ from compaction.services.leases import (
     take_hopeless,
 )
 from compaction.services.run_failures import Failure, fail_run
+from compaction.services.turn_ends import give_up_turn
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +35,7 @@ class Due:
     """Rows for which a wake-up must be sent."""
 
     runs: Sequence[UUID] = ()
+    turns: Sequence[UUID] = ()
     imports: Sequence[UUID] = ()
 
 
@@ -43,10 +45,15 @@ def sweep() -> Due:
     limits = wiring.lease_limits()
     for lease in take_hopeless(Run, terms=limits):
         _give_up(lease)
+    turn_limits = wiring.turn_limits()
+    for lease in take_hopeless(Turn, terms=turn_limits):
+        _give_up_turn(lease)
     for lease in take_hopeless(ImportJob, terms=limits):
         _give_up_import(lease)
     return Due(
-        runs=take_due(Run, terms=limits), imports=take_due(ImportJob, terms=limits)
+        runs=take_due(Run, terms=limits),
+        turns=take_due(Turn, terms=turn_limits),
+        imports=take_due(ImportJob, terms=limits),
     )
 
 
@@ -63,6 +70,14 @@ def _give_up(lease: Lease) -> None:
         fail_run(lease, Failure(reason=GAVE_UP))
     except LeaseLost:
         logger.info("Run %s was finished by somebody else.", lease.pk)
+
+
+def _give_up_turn(lease: Lease) -> None:
+    logger.error("Turn %s was given up after %d tries.", lease.pk, lease.attempt - 1)
+    try:
+        give_up_turn(lease, reason=GAVE_UP)
+    except LeaseLost:
+        logger.info("Turn %s was finished by somebody else.", lease.pk)
 
 
 def _give_up_import(lease: Lease) -> None:

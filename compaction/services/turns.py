@@ -22,13 +22,12 @@ from compaction.engine.turn import TurnEnd
 from compaction.models import Conversation, Run, Session, Turn
 from compaction.services.audit import Change, record_action
 from compaction.services.conversations import refresh_conversation
-from compaction.services.runs import cancel_run, continuation_of
+from compaction.services.runs import ACTIVE, cancel_run, continuation_of
 from compaction.store import NewMessage, is_copy, readable, write_messages
 from compaction.store.messages import open_calls_at_end
 
 TEXT_CHARS = 200_000
 STOPPED = "[The turn ended before this call had a result. It may have taken effect.]"
-ACTIVE = (Turn.Status.QUEUED, Turn.Status.IN_PROGRESS)
 
 
 class TurnRefusal(StrEnum):
@@ -98,6 +97,8 @@ def _check(conversation: Conversation, request: TurnRequest) -> None:
         conversation.may_continue or request.continue_copy
     ):
         raise TurnRefused(TurnRefusal.IMPORTED)
+    if not wiring.turn_endpoints():
+        raise TurnRefused(TurnRefusal.NO_ENDPOINT)
 
 
 def _queue(conversation: Conversation, request: TurnRequest) -> Turn:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from compaction.engine.memory import render_memory
+from compaction.engine.tokens import TokenCounter
 from compaction.models import Conversation, MemoryItem
 
 
@@ -27,3 +29,9 @@ def memory_history(conversation: Conversation, item: int) -> list[MemoryItem]:
     """Return every version of one memory, newest first."""
     rows = MemoryItem.objects.filter(conversation=conversation, item=item)
     return list(rows.select_related("author").order_by("-version"))
+
+
+def rendered_memory(conversation: Conversation, counter: TokenCounter) -> str:
+    """Return what the system prompt says of the memory, '' without any."""
+    texts = [row.text for row in memories_in_force(conversation)]
+    return render_memory(texts, counter)

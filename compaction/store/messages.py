@@ -35,6 +35,16 @@ def load_messages(session: Session) -> list[EngineMessage]:
     ]
 
 
+def load_sent(session: Session) -> list[EngineMessage]:
+    """Read what an agent goes on with: all but the messages that it took back."""
+    rows = Message.objects.filter(session=session, inactive=False).order_by("position")
+    columns = rows.values_list("body", "pinned", "dropped")
+    return [
+        read_body(body, pinned=pinned, dropped=dropped)
+        for body, pinned, dropped in columns.iterator(chunk_size=2000)
+    ]
+
+
 def load_outline(session: Session) -> Outline:
     """Read the numbers of all messages, and never a body."""
     rows = Message.objects.filter(session=session).order_by("position")
@@ -84,7 +94,7 @@ def write_messages(
     Counts, tokens and revision of the session are brought up to date and saved. Call
     it in a transaction: what it writes is whole or not at all.
     """
-    measured = _resume(session, counter)
+    measured = measured_so_far(session, counter)
     added = save_rows(session, (measured.row(new) for new in messages))
     note_size(session, measured)
     session.revision += 1
@@ -103,7 +113,8 @@ def note_size(session: Session, measured: Measured) -> None:
     session.encoding = measured.counter.name[:32]
 
 
-def _resume(session: Session, counter: TokenCounter) -> Measured:
+def measured_so_far(session: Session, counter: TokenCounter) -> Measured:
+    """Return where the next message of a session goes, and what stands before it."""
     last = Message.objects.filter(session=session).order_by("-position").first()
     if last is None:
         return Measured(counter=counter)

@@ -38,6 +38,21 @@ _FIND = {
         "WHERE words @@ to_tsquery('simple', %s) ORDER BY message_id DESC LIMIT %s"
     ),
 }
+_OWN = (
+    "IN (SELECT m.id FROM compaction_message m JOIN compaction_session s "
+    "ON s.id = m.session_id WHERE s.conversation_id = %s)"
+)
+_FIND_IN = {
+    "sqlite": (
+        "SELECT rowid FROM compaction_search WHERE words MATCH %s "
+        f"AND rowid {_OWN} ORDER BY rowid DESC LIMIT %s"
+    ),
+    "postgresql": (
+        "SELECT message_id FROM compaction_search "
+        "WHERE words @@ to_tsquery('simple', %s) "
+        f"AND message_id {_OWN} ORDER BY message_id DESC LIMIT %s"
+    ),
+}
 _FORGET = (
     "INSERT INTO compaction_search (compaction_search, rowid, words) "
     "VALUES ('delete', %s, %s)"
@@ -77,11 +92,18 @@ def reindex_text(pk: int, *, before: str, after: str) -> None:
     index_texts([(pk, after)])
 
 
-def find_messages(phrases: Sequence[Phrase], limit: int) -> list[int]:
-    """Return the ids of messages that hold all phrases: the `limit` newest."""
+def find_messages(
+    phrases: Sequence[Phrase], limit: int, *, conversation_id: int | None = None
+) -> list[int]:
+    """Return the ids of messages that hold all phrases: the `limit` newest.
+
+    Of all conversations, or of one alone.
+    """
     write = _fts_query if connection.vendor == "sqlite" else _ts_query
+    find = _FIND if conversation_id is None else _FIND_IN
+    owner = [] if conversation_id is None else [conversation_id]
     with connection.cursor() as cursor:
-        cursor.execute(_FIND[connection.vendor], [write(phrases), limit])
+        cursor.execute(find[connection.vendor], [write(phrases), *owner, limit])
         return [row[0] for row in cursor.fetchall()]
 
 

@@ -24,6 +24,7 @@ _STATUS = {
     Refusal.STALE_PLAN: 409,
     Refusal.ALREADY_DONE: 409,
     Refusal.COOLDOWN: 409,
+    Refusal.TURN_ACTIVE: 409,
 }
 
 
