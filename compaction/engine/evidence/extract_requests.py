@@ -108,7 +108,7 @@ def extract_state(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
 
 
 def _outlook(turn: Turn, *, is_open: bool) -> Iterator[EvidenceItem]:
-    for sentence in sentences(turn.text, most=60):
+    for sentence in turn.told[:60]:
         kind = _kind_of_outlook(sentence, is_open=is_open)
         if kind is not None and 12 <= len(sentence) <= 2 * STATE_CHARS:
             yield EvidenceItem(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from compaction.engine.evidence import markers
 from compaction.engine.evidence.items import WEIGHTS, EvidenceItem, EvidenceKind
 from compaction.engine.evidence.reading import Turn
-from compaction.engine.evidence.wording import one_line, sentences, subject_key
+from compaction.engine.evidence.wording import one_line, subject_key
 
 SENTENCE_CHARS = 260
 _LONGEST = 600  # a longer "sentence" is a paragraph of data
@@ -26,7 +26,7 @@ def extract_constraints(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
         if turn.by_user:
             found = (
                 _statement(EvidenceKind.CONSTRAINT, sentence, turn)
-                for sentence in sentences(turn.text)
+                for sentence in turn.told
                 if _binds(sentence)
             )
             yield from _first(found, _MOST_CONSTRAINTS)
@@ -36,8 +36,17 @@ def _binds(sentence: str) -> bool:
     return (
         4 <= len(sentence) <= _LONGEST
         and not markers.QUESTION.search(sentence)
-        and markers.CONSTRAINT.search(sentence) is not None
+        and markers.CONSTRAINT.search(_apart_from_work(sentence)) is not None
     )
+
+
+def _apart_from_work(sentence: str) -> str:
+    """Leave out what speaks of work to do or called off: it binds nobody.
+
+    `We still have to write docs` is a todo; `pending migrations must be reversible`
+    says `must` beside it.
+    """
+    return markers.CANCEL.sub(" ", markers.TODO.sub(" ", sentence))
 
 
 def extract_decisions(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
@@ -46,7 +55,7 @@ def extract_decisions(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
         if turn.is_assistant or turn.by_user:
             found = (
                 _decision(sentence, turn)
-                for sentence in sentences(turn.text)
+                for sentence in turn.told
                 if _tells(sentence)
                 and not markers.QUESTION.search(sentence)
                 and markers.DECISION.search(sentence)
@@ -71,7 +80,7 @@ def extract_done(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
         if turn.is_assistant:
             found = (
                 _statement(EvidenceKind.DONE, sentence, turn)
-                for sentence in sentences(turn.text)
+                for sentence in turn.told
                 if _tells(sentence)
                 and markers.DONE.search(sentence)
                 and not markers.NEXT.search(sentence)

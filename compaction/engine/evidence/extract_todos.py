@@ -15,7 +15,7 @@ from compaction.engine.evidence.items import (
 )
 from compaction.engine.evidence.reading import CallSeen, Turn
 from compaction.engine.evidence.tool_names import Act, act_of
-from compaction.engine.evidence.wording import one_line, sentences
+from compaction.engine.evidence.wording import one_line
 
 TODO_CHARS = 220
 _BOX = re.compile(
@@ -71,7 +71,7 @@ def _of_boxes(turn: Turn) -> Iterator[EvidenceItem]:
 
 
 def _of_sentences(turn: Turn) -> Iterator[EvidenceItem]:
-    for sentence in sentences(turn.text, most=200):
+    for sentence in turn.told[:200]:
         if len(sentence) <= 2 * TODO_CHARS and _is_todo(sentence):
             yield _item(sentence, "pending", turn.position, 0.8)
 

@@ -88,7 +88,8 @@ DONE = _markers(
     (?:merged|migrated|resolved|completed|finished|verified|tested|documented|cleaned)
     (?:reverted|upgraded|patched|converted|extracted|identified|confirmed|released)
     tests? (?:now )?pass(?:es|ed)?; (?:is|are) (?:now )?(?:done|complete|fixed|in place)
-    works now; successfully; found; published; built
+    works now; successfully; found; published; built; done; all green; all set
+    (?:have|has) (?:now |just |already )?\w{3,20}ed
     """,
     "已(?:经)?(?:修复|完成|添加|创建|更新|删除|实现|修改|部署|提交) "
     "已(?:经)?(?:合并|解决|验证|移除|重构|迁移) "
@@ -114,10 +115,17 @@ TODO = _markers(
     left to do; open item; outstanding; follow[- ]?up; backlog; don't forget to
     remember to; pending; not yet (?:done|implemented|tested|started|written|fixed)
     ha(?:s|ve) yet to; need(?:s)? to be (?:done|fixed|added|written|tested|updated)
-    still (?:open|missing|to do)
+    still (?:open|missing|to do); (?:is|are|what's|what is|things) left
+    (?:remains?|stays?|left) (?:to be \w+|to do|open|undone|unfinished|outstanding)
+    (?:have|has|had)(?:n't| not) ~ yet; (?:is|are)(?:n't| not) ~ yet; got round to
+    gott?e?n? around to; next up; up next; next (?:step|task|item)s? (?:is|are|will be)
+    yet to be; to be (?:done|decided|continued) (?:later|next|afterwards); open points?
+    (?:come|get|circle) back to; make a note to
     """,
-    "待办 待处理 待完成 还需要 还要做 剩下 尚未 还没(?:有)?(?:做|完成|测试|实现|修) "
-    "别忘了 未完成 "
+    "待办 待处理 待完成 还需要 还要做 剩下 尚未 还没(?:有)?(?!关系|问题) "
+    "别忘了?(?!记) 未完成 还得 还要 有待 没来得及 余下 "
+    "(?:接下来|下一步|之后|随后)(?:要|得|需要|还要|是|就是|应该) 稍后(?:要|再) "
+    "回头(?:要|再) "
     "后续(?:要|需要)",
 )
 
@@ -140,8 +148,12 @@ CANCEL = _markers(
     drop (?:the|that|it); no longer (?:need|want|required|needed); abandon(?:ed)?
     don't (?:bother|do|need); do not (?:bother|do|need); not needed; undo; revert
     leave ~ for now; leave ~ out; call(?:ed)? off; on hold; postponed?
+    no need (?:to|for); not necessary; unnecessary; no point in; won't be needed
+    (?:needn't|need not); no longer necessary; don't worry about; that's off the table
     """,
-    "取消 不用了 不需要了 别做 停止 停下 算了 放弃 撤销 暂停 先不做 不做了 作废 搁置",
+    "取消 不用了 不需要了 别做 停止 停下 算了 放弃 撤销 暂停 先不做 不做了 作废 搁置 "
+    r"不用(?:再)?[^\s，。]{1,4}了 不必(?:再|了)? 无需(?:再)? 没必要 别管 不用管 免了 "
+    "先不(?:管|弄|搞) 不要做了",
 )
 
 WHOLE_WORK = _markers(
@@ -158,10 +170,40 @@ CHANGE = _markers(
     actually; instead; changed? (?:it|that|the|to|my|our); from now on; no longer
     now (?:use|it|the|we); correction; scratch that; on second thought; not \S+ but
     make (?:it|that); switch(?:ed)? to; increased?; decreased?; raised?; lowered?; bump
-    updated?; now
+    updated?; now; any ?more; any longer; instead of; rather than; in place of
+    (?:changed?|changing) my mind; what i (?:said|told|wrote|asked); i was wrong
+    forget what i (?:said|told|wrote); too (?:tight|short|long|low|high|small|large|big)
+    too (?:few|many|much|slow|strict|wide|narrow); not \d\S*; replaces?; on reflection
     """,
     "改成 改为 换成 不再 更正 更新 改用 调整(?:为|到) 提高到 降低到 应该是 从现在起 "
-    "实际上 现在",
+    "实际上 现在 不要再 别再 改主意 改变主意 收回 之前说的 换到 换为 转用 改走 "
+    r"太(?:窄|短|长|低|高|小|大|少|多|慢|宽) 不是\d 而不是",
 )
+
+GO_ON = _markers(
+    r"""
+    continue; carry on; go on; go ahead; proceed; keep going; keep at it; resume
+    looks? (?:good|fine|ok|great); sounds good; thanks?; thank you; well done; perfect
+    """,
+    "继续 接着 往下 可以 好的 没问题 谢谢 辛苦",
+)
+"""A word that lets the agent go on, and asks for nothing of its own."""
+
+TASK = _markers(
+    r"""
+    please; could you; can you; would you; will you; i(?:'d| would) like you to
+    i (?:want|need) you to; we need (?:you )?to; your (?:task|job) is; let's; help me
+    """,
+    "请 帮我 帮忙 麻烦 能不能 能否 你来 给我",
+)
+"""A request for a piece of work."""
+
+YES_OR_NO = re.compile(
+    r"\s{0,8}(?:(?:yes|yeah|yep|yup|no|nope|nah|sure|ok|okay|correct|right|exactly|both"
+    r"|neither|either|agreed|of course|definitely|absolutely|go ahead|do it|don't)\b"
+    r"|是的?|不是|不用|可以|好|行|对|嗯|没问题|不行|不要|当然)",
+    re.IGNORECASE,
+)
+"""How an answer to a question begins."""
 
 QUESTION = re.compile(r"[?？]\s*[\"')\]*_]{0,3}\Z")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compaction.engine.evidence.results import unwrapped
+from compaction.engine.evidence.wording import sentences
 from compaction.engine.messages import Kind, Message, Role, ToolCall
 from compaction.engine.phases.redaction import redact
 from compaction.engine.thinking import strip_thinking
@@ -39,6 +40,7 @@ class Turn:
     answers: CallSeen | None = None
     failed: bool = False
     by_user: bool = field(default=False)
+    told: tuple[str, ...] = ()  # the sentences of what a person or the agent says
 
     @property
     def is_result(self) -> bool:
@@ -70,10 +72,12 @@ def _read(
         open_calls.setdefault(call.id, []).append(seen)
     waiting = open_calls.get(message.tool_call_id or "") if message.is_result else None
     text = bounded(_bare_text(message))
+    shown = redact(text)
     return Turn(
         position=position,
         role=message.role,
-        text=redact(text),
+        text=shown,
+        told=() if message.is_result else tuple(sentences(shown)),
         calls=calls,
         answers=waiting.pop(0) if waiting else None,
         failed=message.extra.get("is_error") is True,

@@ -6,6 +6,7 @@ so the time stays linear.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from compaction.engine.evidence import markers
@@ -14,6 +15,13 @@ from compaction.engine.evidence.items import (
     EvidenceItem,
     EvidenceKind,
     EvidenceStatus,
+)
+from compaction.engine.evidence.opposed import (
+    choices,
+    fills_same_slot,
+    names_other_number,
+    takes_back,
+    without_choices,
 )
 from compaction.engine.evidence.wording import (
     content_words,
@@ -33,14 +41,26 @@ _MOST_ALIKE = 64  # items that are compared with a statement, the newest first
 _CLOSABLE = frozenset(
     {EvidenceKind.TODO, EvidenceKind.NEXT, EvidenceKind.BLOCKER, EvidenceKind.STATE}
 )
-_CANCELLABLE = _CLOSABLE | {EvidenceKind.GOAL, EvidenceKind.REQUEST}
+_CANCELLABLE = _CLOSABLE | {
+    EvidenceKind.GOAL,
+    EvidenceKind.REQUEST,
+    EvidenceKind.QUESTION,
+}
 _REPLACEABLE = frozenset({EvidenceKind.CONSTRAINT, EvidenceKind.DECISION})
 
 
-class _Words:
-    """Finds the items that share words with a statement."""
+_FEW = 2  # a word that both sides share stands in two statements at least
 
-    def __init__(self) -> None:
+
+class _Words:
+    """Finds the items that share words with a statement; rare words count for more.
+
+    `rotate the A certificate` and `rotate the B certificate` share most words where
+    there are many such todos, and yet not the one that tells them apart.
+    """
+
+    def __init__(self, common: Counter[str]) -> None:
+        self._common = common
         self._by_word: dict[str, list[int]] = {}
         self._words: dict[int, frozenset[str]] = {}
 
@@ -54,34 +74,68 @@ class _Words:
         """Return the numbers of items that share enough words, newest first."""
         asked = content_words(text) - _GENERIC
         near: dict[int, None] = {}
-        for word in asked:
-            for number in reversed(self._by_word.get(word, ())):
+        for word in sorted(asked, key=lambda word: self._common[word]):
+            for number in reversed(self._by_word.get(word, ())[-_MOST_ALIKE:]):
                 near[number] = None
-                if len(near) >= _MOST_ALIKE:
-                    break
+            if len(near) >= 4 * _MOST_ALIKE:
+                break
         return [
             number
             for number in near
             if len(self._words[number] & asked) >= shared
-            and overlap(self._words[number], asked) >= least
+            and self._overlap(self._words[number], asked) >= least
         ]
+
+    def _overlap(self, left: frozenset[str], right: frozenset[str]) -> float:
+        """Return how much of the smaller set lies in the other, 0 to 1, both ways.
+
+        The lower of two shares: one by number of words, one by how rare they are.
+        """
+        both = self._rarity(left & right)
+        smaller = min(self._rarity(left), self._rarity(right))
+        return min(both / smaller, overlap(left, right)) if smaller else 0.0
+
+    def _rarity(self, found: frozenset[str]) -> float:
+        return sum(1 / max(_FEW, self._common[word]) for word in found)
 
 
 def settle(items: Sequence[EvidenceItem]) -> tuple[EvidenceItem, ...]:
     """Return the items with their status; of equal ones only the newest stays."""
     ordered = sorted(_unique(items), key=lambda item: item.position)
     settled = list(ordered)
-    index = {kind: _Words() for kind in EvidenceKind}
+    common = _common_words(ordered)
+    index = {kind: _Words(common) for kind in EvidenceKind}
     newest: dict[tuple[EvidenceKind, str], int] = {}
+    chosen: dict[tuple[str, str], list[int]] = {}
     for number, item in enumerate(ordered):
         _supersede_same_key(settled, newest, number)
-        for other in _ended_by(item, index):
+        others = [*_ended_by(item, index, settled), *_opposed(settled, chosen, number)]
+        for other in others:
             if settled[other].is_live and other != number:
                 settled[other] = settled[other].evolve(
                     status=_status_after(item), ended_at=item.position
                 )
-        index[item.kind].add(number, item.text)
+        if item.kind in _INDEXED:
+            index[item.kind].add(number, item.text)
     return tuple(settled)
+
+
+_INDEXED = _CANCELLABLE | _REPLACEABLE
+
+
+def _common_words(items: Iterable[EvidenceItem]) -> Counter[str]:
+    """Count in how many messages a word stands; carried statements count each."""
+    counts: Counter[str] = Counter()
+    said: set[str] = set()
+    position = -1
+    for item in items:
+        if item.kind in _INDEXED:
+            if item.position != position or position < 0:
+                counts.update(said)
+                said, position = set(), item.position
+            said |= content_words(item.text) - _GENERIC
+    counts.update(said)
+    return counts
 
 
 def _unique(items: Iterable[EvidenceItem]) -> list[EvidenceItem]:
@@ -148,15 +202,67 @@ def _replaces(newer: EvidenceItem, older: EvidenceItem) -> bool:
     return newer.kind is EvidenceKind.CONSTRAINT and both_values
 
 
-def _ended_by(item: EvidenceItem, index: dict[EvidenceKind, _Words]) -> Iterable[int]:
+def _ended_by(
+    item: EvidenceItem,
+    index: dict[EvidenceKind, _Words],
+    settled: Sequence[EvidenceItem],
+) -> Iterable[int]:
     """Return what a statement closes, calls off or replaces."""
     if item.kind is EvidenceKind.DONE or _is_closed_todo(item):
-        return _alike(index, _CLOSABLE, item.text, least=0.66, shared=2)
+        return _alike(index, _CLOSABLE, item.text, least=0.7, shared=2)
     if item.kind in (EvidenceKind.GOAL, EvidenceKind.REQUEST):
         return _called_off(item.text, index)
-    if item.kind is EvidenceKind.CONSTRAINT and markers.CHANGE.search(item.text):
-        return _alike(index, {item.kind}, item.text, least=0.6, shared=2)
+    if item.kind is EvidenceKind.CONSTRAINT:
+        return _replaced(item.text, index[item.kind], settled)
     return ()
+
+
+def _replaced(
+    text: str, known: _Words, settled: Sequence[EvidenceItem]
+) -> Iterable[int]:
+    """Return the constraints in whose place a newer one steps."""
+    near = known.alike(text, least=0.6, shared=2)
+    if takes_back(text):
+        return near
+    return [
+        number
+        for number in near
+        if fills_same_slot(text, settled[number].text)
+        or names_other_number(text, settled[number].text)
+    ]
+
+
+def _opposed(
+    settled: Sequence[EvidenceItem],
+    chosen: dict[tuple[str, str], list[int]],
+    number: int,
+) -> list[int]:
+    """Return the constraints that chose otherwise: tabs before, spaces now."""
+    item = settled[number]
+    if item.kind is not EvidenceKind.CONSTRAINT:
+        return []
+    named = list(choices(item.text))
+    about = without_choices(item.text) if named else frozenset()
+    ended = [
+        other
+        for family, choice, is_wanted in named
+        for (its_family, its_choice), others in chosen.items()
+        if its_family == family and (its_choice == choice) is not is_wanted
+        for other in others[-_MOST_OPPOSED:]
+        if _is_about_same(about, without_choices(settled[other].text))
+    ]
+    for family, choice, is_wanted in named:
+        if is_wanted:
+            chosen.setdefault((family, choice), []).append(number)
+    return ended
+
+
+_MOST_OPPOSED = 8
+
+
+def _is_about_same(newer: frozenset[str], older: frozenset[str]) -> bool:
+    """True when a choice names no topic of its own, or the older one's."""
+    return not newer or not older or overlap(newer, older) >= 0.5
 
 
 def _called_off(text: str, index: dict[EvidenceKind, _Words]) -> list[int]:

@@ -140,8 +140,8 @@ def _pairs(run: str) -> Iterator[str]:
 
 
 def _stem(word: str) -> str:
-    """Take a common ending off, so that `adding` meets `added`."""
-    for ending in ("ing", "ed", "es", "s"):
+    """Take a common ending off, so that `migrating` and `migrated` meet `migrate`."""
+    for ending in ("ing", "ed", "es", "s", "e"):
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             return word[: -len(ending)]
     return word
