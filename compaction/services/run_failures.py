@@ -119,6 +119,7 @@ def note_failure(run: Run, failure: Failure, *, action: str) -> None:
     RecoveryEvent.objects.create(
         session=run.session,
         run=run,
+        turn_id=run.turn_id,
         at=timezone.now(),
         reason=failure.reason,
         status_code=failure.status,

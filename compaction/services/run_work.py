@@ -37,7 +37,9 @@ from compaction.models import Run
 from compaction.services.cooldowns import active_cooldown
 from compaction.services.crash_points import AFTER_CLAIM, BEFORE_CLAIM, reach
 from compaction.services.heartbeat import keep_alive
+from compaction.services.hooks import call_after, call_before
 from compaction.services.leases import Lease, LeaseLost, claim
+from compaction.services.memory_flush import flush_memory
 from compaction.services.run_context import RunContext, load_context
 from compaction.services.run_failures import (
     KEPT_ALL,
@@ -90,10 +92,19 @@ def _work(lease: Lease, limit: float) -> None:
     with keep_alive(lease, limit=limit) as pulse:
         progress = Progress(lease, pulse)
         context = load_context(lease)
+        is_change = context.plan.verdict not in UNCHANGED and not context.is_stale
+        if is_change:
+            call_before(context)
         made = _make(context, progress)
         pulse.check()
+    _finish(context, made)
+    if is_change:
+        call_after(context)
+
+
+def _finish(context: RunContext, made: Result | Outcome | Failure) -> None:
     if isinstance(made, Failure):
-        fail_run(lease, made)
+        fail_run(context.lease, made)
     elif isinstance(made, Outcome):
         finish_unchanged(context, made)
     else:
@@ -130,6 +141,7 @@ def _summarise(context: RunContext, progress: Progress) -> Result | Outcome | Fa
     summariser, action = _choose_summariser(context)
     if summariser is None:
         return Outcome.COOLDOWN
+    flush_memory(context)
     is_rule = isinstance(summariser, RuleSummariser)
     progress.enter(
         Run.Phase.SUMMARISING,

@@ -29,15 +29,18 @@ def situation_of(
 
 
 def fixed_tokens(session: Session) -> int:
-    """Tokens that are sent beside the messages: system prompt, tools, TaskState."""
+    """Tokens sent beside the messages: system prompt, tools, TaskState, memory."""
     states = TaskState.objects.filter(conversation_id=session.conversation_id)
     task_state = states.values_list("tokens", flat=True).first() or 0
-    return session.system_tokens + session.tools_tokens + task_state
+    own = session.system_tokens + session.tools_tokens
+    return own + task_state + session.conversation.memory_tokens
 
 
 def open_calls_of(session: Session) -> OpenCalls:
     """A live agent will answer its open call; of a copy or an ended session nobody."""
-    if session.ended_at or is_copy(session.conversation):
+    conversation = session.conversation
+    is_foreign = is_copy(conversation) and not conversation.may_continue
+    if session.ended_at or is_foreign:
         return OpenCalls.LEAVE
     return OpenCalls.WAIT
 

@@ -38,7 +38,9 @@ FILE_TOKENS = 16_000
 _WINDOW_SHARE = 4
 """A result takes at most this part of the window, whatever its own cap."""
 
-Do = Callable[..., str]
+Tools = Mapping[str, tuple[ToolSpec, Callable[..., str]]]
+"""By name: what the model is told of a tool, and what it does."""
+_FILE_NAMES = frozenset(spec.name for spec in FILES)
 
 
 class AgentToolbox:
@@ -54,11 +56,11 @@ class AgentToolbox:
         self._counter = counter
         share = max(500, conversation.window // _WINDOW_SHARE)
         self._limit = min(RESULT_TOKENS, share)
-        self._tools = _own_tools(conversation)
+        self._tools: Tools = _own_tools(conversation)
         if folder is not None:
             file_limit = min(FILE_TOKENS, share)
             files = FileTools(ReadOnlyFolder(folder), counter, limit=file_limit)
-            self._tools |= _file_tools(files)
+            self._tools = {**self._tools, **_file_tools(files)}
         self._file_limit = min(FILE_TOKENS, share)
 
     @property
@@ -68,27 +70,28 @@ class AgentToolbox:
 
     def run(self, call: ToolCall) -> str:
         """Do one call and return its result, or why it was not done."""
-        known = self._tools.get(call.name)
-        if known is None:
-            names = ", ".join(self._tools)
-            return f"There is no tool named {call.name[:80]!r}. There are: {names}."
-        spec, do = known
-        try:
-            text = do(**read_arguments(call, spec))
-        except ToolMistake as mistake:
-            text = str(mistake)
-        except DatabaseError:
-            raise
-        except Exception:
-            logger.exception("The tool %s failed.", spec.name)
-            text = f"{spec.name} failed for a reason that is not yours. Do without it."
-        return cap_tokens(text, self._limit_of(spec), self._counter)
-
-    def _limit_of(self, spec: ToolSpec) -> int:
-        return self._file_limit if spec in FILES else self._limit
+        limit = self._file_limit if call.name in _FILE_NAMES else self._limit
+        return cap_tokens(run_tool(self._tools, call), limit, self._counter)
 
 
-def _own_tools(conversation: Conversation) -> dict[str, tuple[ToolSpec, Do]]:
+def run_tool(tools: Tools, call: ToolCall) -> str:
+    """Do one call with these tools; only an unusable database raises."""
+    if call.name not in tools:
+        names = ", ".join(tools)
+        return f"There is no tool named {call.name[:80]!r}. There are: {names}."
+    spec, do = tools[call.name]
+    try:
+        return do(**read_arguments(call, spec))
+    except ToolMistake as mistake:
+        return str(mistake)
+    except DatabaseError:
+        raise
+    except Exception:
+        logger.exception("The tool %s failed.", spec.name)
+        return f"{spec.name} failed for a reason that is not yours. Do without it."
+
+
+def _own_tools(conversation: Conversation) -> Tools:
     return {
         spec.name: (spec, partial(getattr(module, spec.name), conversation))
         for module, specs in (
@@ -100,5 +103,5 @@ def _own_tools(conversation: Conversation) -> dict[str, tuple[ToolSpec, Do]]:
     }
 
 
-def _file_tools(files: FileTools) -> dict[str, tuple[ToolSpec, Do]]:
+def _file_tools(files: FileTools) -> Tools:
     return {spec.name: (spec, getattr(files, spec.name)) for spec in FILES}
