@@ -129,8 +129,12 @@ def start_fresh(
 
 
 def _title_after(conversation: Conversation) -> str:
-    titles = Conversation.objects.filter(title__startswith=conversation.title[:60])
-    return next_title(conversation.title, titles.values_list("title", flat=True))
+    opening = conversation.title[:60]
+    taken = [
+        *Conversation.objects.filter(title__startswith=opening).values_list("title"),
+        *Session.objects.filter(conversation=conversation).values_list("title"),
+    ]
+    return next_title(conversation.title, [title for (title,) in taken])
 
 
 def _prompt_of(tip: Session) -> str:
