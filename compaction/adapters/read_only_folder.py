@@ -140,16 +140,26 @@ def _entries(folder: int) -> list[Entry]:
 
 def _read_at(folder: int, name: str) -> bytes:
     opened = _open(name, _FILE, folder)
-    with os.fdopen(opened, "rb") as file:
-        facts = os.fstat(opened)
-        if stat.S_ISDIR(facts.st_mode):
+    try:
+        mode = os.fstat(opened).st_mode
+        if stat.S_ISDIR(mode):
             raise FolderRefused("That is a folder.")
-        if not stat.S_ISREG(facts.st_mode):
+        if not stat.S_ISREG(mode):
             raise FolderRefused("That is no plain file.")
-        content = file.read(MAX_BYTES + 1)  # it may grow meanwhile
+        content = _read_up_to(opened, MAX_BYTES + 1)  # it may grow meanwhile
+    finally:
+        os.close(opened)
     if len(content) > MAX_BYTES:
         raise FolderRefused(f"The file is larger than {MAX_BYTES:,} bytes.")
     return content
+
+
+def _read_up_to(opened: int, most: int) -> bytes:
+    pieces: list[bytes] = []
+    while most > 0 and (piece := os.read(opened, min(most, 1 << 20))):
+        pieces.append(piece)
+        most -= len(piece)
+    return b"".join(pieces)
 
 
 def _decode(content: bytes) -> str:

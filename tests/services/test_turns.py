@@ -115,7 +115,7 @@ def test_a_copy_is_continued_only_when_an_operator_says_so(endpoint, operator):
     turn = ask(conversation, operator=operator, continue_copy=True)
     cancel_turn(turn.pk)
 
-    assert ask(Conversation.objects.get(pk=conversation.pk))
+    assert ask(Conversation.objects.get(pk=conversation.pk)).status == "queued"
     assert OperatorAction.objects.filter(verb="continue_copy").count() == 1
 
 

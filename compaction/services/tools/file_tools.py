@@ -59,7 +59,7 @@ class FileTools:
         kept = kept.rstrip()
         shown = max(1, kept.count("\n"))
         if shown > 1:
-            kept = "".join(lines[start - 1 : start - 1 + shown])
+            kept = "".join(lines[start - 1 : start - 1 + shown]).rstrip("\n")
         return (
             f"{kept}\n[lines {start} to {start + shown - 1} of {len(lines)}; "
             f"go on with line {start + shown}]"
