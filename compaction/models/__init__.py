@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from compaction.models.conversation import Conversation, PolicyProfile
 from compaction.models.cooldown import Cooldown
+from compaction.models.endpoint import Endpoint
 from compaction.models.imports import ImportJob
 from compaction.models.memory import MemoryItem
 from compaction.models.message import Message
@@ -21,6 +22,7 @@ __all__ = [
     "AuditHead",
     "Conversation",
     "Cooldown",
+    "Endpoint",
     "ImportJob",
     "MemoryItem",
     "Message",
