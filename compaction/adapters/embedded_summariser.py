@@ -13,7 +13,7 @@ from compaction.engine.evidence.carry import read_previous
 from compaction.engine.evidence.collect import collect
 from compaction.engine.evidence.labels import CHINESE, ENGLISH, Labels
 from compaction.engine.evidence.writing import write_items
-from compaction.engine.messages import Message, Role
+from compaction.engine.messages import Kind, Message, Role
 from compaction.engine.phases.redaction import redact
 from compaction.engine.phases.summary_text import bare_summary
 from compaction.engine.phases.transcript import is_cjk
@@ -52,6 +52,7 @@ class EmbeddedSummariser:
 
 def _labels_for(messages: Sequence[Message], previous: str) -> Labels:
     """Follow the user; when no user speaks, the summary before."""
+    messages = [m for m in messages if m.kind is not Kind.SUMMARY]
     if any(message.role is Role.USER and message.has_text for message in messages):
         return CHINESE if is_cjk(messages) else ENGLISH
     return CHINESE if CHINESE.note in previous else ENGLISH

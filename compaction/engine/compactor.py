@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from compaction.engine.llm import OnChunk
 from compaction.engine.messages import Kind, Message
 from compaction.engine.outline import outline_of
-from compaction.engine.phases.assembly import Assembly, assemble, middle_of
+from compaction.engine.phases.assembly import Assembly, assemble, middle_of, span_of
 from compaction.engine.phases.prompts import (
     SummaryPrompt,
     write_prompt as write_summary_prompt,
@@ -95,8 +95,8 @@ def summarise(
     """Get the summary of the plan's middle; raises SummaryFailed."""
     prompt = write_prompt(plan, messages)
     if isinstance(summariser, RuleSummariser):
-        middle = middle_of(plan, messages)
-        return summarise_by_rule(prompt, middle, summariser, counter)
+        span = span_of(plan, messages)
+        return summarise_by_rule(prompt, span, summariser, counter)
     return summarise_by_model(prompt, summariser, on_chunk)
 
 

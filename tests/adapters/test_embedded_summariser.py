@@ -77,10 +77,10 @@ def test_all_that_matters_stands_under_its_heading():
     assert "In progress: write a test" in under(summary, "Progress / In Progress")
     assert "update the changelog" in under(summary, "Next Steps")
     assert any("validate at the endpoint" in i for i in under(summary, "Key Decisions"))
-    assert "`src/app.py` - read, edited" in under(summary, "Relevant Files")
+    assert "read, edited: src/app.py" in under(summary, "Relevant Files")
     critical = under(summary, "Critical Context")
     assert "ValueError: bad token 17" in critical
-    assert "`pytest tests/test_login.py` -> exit 1" in under(
+    assert "exit 1: `pytest tests/test_login.py`" in under(
         summary, "Tools & Patterns"
     )
     assert "8443" in summary
@@ -148,7 +148,7 @@ def test_what_was_done_to_a_file_adds_up_over_summaries():
 
     second = summarise(used("edit_file", {"path": "src/app.py"}, "ok"), first)
 
-    assert "`src/app.py` - read, edited ×2" in under(second, "Relevant Files")
+    assert "read, edited ×2: src/app.py" in under(second, "Relevant Files")
 
 
 def test_the_goal_stays_one_and_the_newest_request_moves_on():

@@ -9,7 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from compaction.engine.evidence.extract_commands import has_failed
 from compaction.engine.evidence.extract_errors import is_error
+from compaction.engine.evidence.extract_files import tells_acts
+from compaction.engine.evidence.extract_identifiers import values_in
+from compaction.engine.evidence.extract_questions import ASKED_BY_USER
 from compaction.engine.evidence.extract_todos import todo_key
 from compaction.engine.evidence.items import (
     WEIGHTS,
@@ -17,7 +21,7 @@ from compaction.engine.evidence.items import (
     EvidenceKind,
     EvidenceStatus,
 )
-from compaction.engine.evidence.labels import NOTES, NOTHING, strip_label
+from compaction.engine.evidence.labels import ALL, NOTES, NOTHING, strip_label
 from compaction.engine.evidence.wording import subject_key
 from compaction.engine.phases.summary_text import Section, parse_sections
 
@@ -42,7 +46,9 @@ _HEADINGS: tuple[tuple[re.Pattern[str], EvidenceKind], ...] = tuple(
     )
 )
 _FILE = re.compile(r"`?(?P<path>[^`\n]{1,300}?)`?(?:\s+[-–—:]\s+(?P<note>.{1,300}))?$")
-_COMMAND = re.compile(r"`(?P<command>[^`\n]{1,300})`\s*(?:->|→)\s*(?P<note>.{1,200})$")
+_LIST = re.compile(r"(?P<note>[^:`]{1,60}): (?P<listed>\S.*)$")
+_COMMAND = re.compile(r"`(?P<command>[^\n]{1,300})`\s*(?:->|→)\s*(?P<note>.{1,200})$")
+_COMMANDS = re.compile(r"(?P<note>[^`]{1,200}): (?P<listed>`[^`]+`(?:, `[^`]+`)*)$")
 _TOOL = re.compile(r"(?P<name>[\w.:-]{1,80}) (?P<note>×\d{1,6})")
 _ANSWER = " → "
 
@@ -67,7 +73,7 @@ def _kind_of(section: Section) -> EvidenceKind:
 
 
 def _items(kind: EvidenceKind, text: str, *, is_first: bool) -> Iterator[EvidenceItem]:
-    labelled = _labelled(text)
+    labelled = _labelled(kind, text)
     if labelled is not None:
         yield from labelled
     elif kind is EvidenceKind.GOAL and not is_first:
@@ -75,7 +81,7 @@ def _items(kind: EvidenceKind, text: str, *, is_first: bool) -> Iterator[Evidenc
     elif kind in _READERS:
         yield from _READERS[kind](text)
     elif kind is EvidenceKind.IDENTIFIER:
-        yield _item(_kind_of_fact(text), text)
+        yield from _read_fact(text)
     else:
         yield _item(kind, text)
 
@@ -83,11 +89,16 @@ def _items(kind: EvidenceKind, text: str, *, is_first: bool) -> Iterator[Evidenc
 _ARGUMENTS = re.compile(r"[\w.-]{1,60}: [\w.\[\]-]{1,80}=")
 
 
-def _kind_of_fact(text: str) -> EvidenceKind:
+def _read_fact(text: str) -> Iterator[EvidenceItem]:
+    """Read an error, the values of a call, or a line with exact values in it."""
     if is_error(text):
-        return EvidenceKind.ERROR
-    is_value = _ARGUMENTS.match(text) is not None
-    return EvidenceKind.VALUE if is_value else EvidenceKind.IDENTIFIER
+        yield _read_error(text)
+    elif _ARGUMENTS.match(text):
+        yield _item(EvidenceKind.VALUE, text)
+    else:
+        values = {value.text: value.what for value in values_in(text)}
+        for value, what in (values or {text: ""}).items():
+            yield _item(EvidenceKind.IDENTIFIER, text, what, value)
 
 
 def _item(kind: EvidenceKind, text: str, note: str = "", key: str = "") -> EvidenceItem:
@@ -110,39 +121,64 @@ def _key_of(kind: EvidenceKind, text: str) -> str:
 
 # what we wrote ourselves
 
-_LABELLED: tuple[tuple[str, EvidenceKind], ...] = (
-    ("newest", EvidenceKind.REQUEST),
-    ("asked", EvidenceKind.REQUEST),
-    ("in_progress", EvidenceKind.TODO),
-    ("error", EvidenceKind.ERROR),
+_LABELLED: tuple[tuple[str, EvidenceKind, tuple[EvidenceKind, ...]], ...] = (
+    ("newest", EvidenceKind.REQUEST, (EvidenceKind.GOAL,)),
+    ("constraint", EvidenceKind.CONSTRAINT, (EvidenceKind.GOAL,)),
+    ("asked", EvidenceKind.REQUEST, (EvidenceKind.DONE,)),
+    ("in_progress", EvidenceKind.TODO, (EvidenceKind.STATE, EvidenceKind.DONE)),
+    ("waiting", EvidenceKind.QUESTION, (EvidenceKind.BLOCKER, EvidenceKind.DONE)),
+    ("open_question", EvidenceKind.QUESTION, (EvidenceKind.BLOCKER, EvidenceKind.DONE)),
+    ("error", EvidenceKind.ERROR, (EvidenceKind.IDENTIFIER, EvidenceKind.DONE)),
+    ("fact", EvidenceKind.IDENTIFIER, (EvidenceKind.DONE,)),
 )
-_OUTLIVED = ("last_reply", "announced", "open_question")
+"""A label, the kind that it tells, and the kinds below whose heading it stands."""
+
+_OUTLIVED = (
+    ("last_reply", (EvidenceKind.STATE, EvidenceKind.DONE)),
+    ("announced", (EvidenceKind.TODO,)),
+)
 """What stood at the end of an earlier part: later messages tell it better."""
 
 
-def _labelled(text: str) -> list[EvidenceItem] | None:
-    for name, kind in _LABELLED:
-        bare = strip_label(text, name)
+def _labelled(heading: EvidenceKind, text: str) -> list[EvidenceItem] | None:
+    for name, kind, headings in _LABELLED:
+        bare = strip_label(text, name) if heading in headings else None
         if bare is not None:
-            return [_read_labelled(kind, bare)]
-    if any(strip_label(text, name) is not None for name in _OUTLIVED):
-        return []
-    listed = strip_label(text, "read")
-    if listed is not None:
-        return [_item(EvidenceKind.FILE, path, "read") for path in _listed(listed)]
-    listed = strip_label(text, "tools")
-    return None if listed is None else list(_read_tools(listed))
+            return _read_labelled(name, kind, bare)
+    for name, headings in _OUTLIVED:
+        if heading in headings and strip_label(text, name) is not None:
+            return []
+    if heading is EvidenceKind.FILE:
+        listed = strip_label(text, "read")
+        return None if listed is None else _read_listed("read", listed)
+    if heading in (EvidenceKind.COMMAND, EvidenceKind.DONE):
+        listed = strip_label(text, "tools")
+        return None if listed is None else list(_read_tools(listed))
+    return None
 
 
-def _read_labelled(kind: EvidenceKind, text: str) -> EvidenceItem:
+def _read_labelled(name: str, kind: EvidenceKind, text: str) -> list[EvidenceItem]:
+    if kind is EvidenceKind.IDENTIFIER:
+        return list(_read_fact(text))
     if kind is EvidenceKind.REQUEST:
         asked, _, answer = text.partition(_ANSWER)
-        item = _item(kind, asked, answer)
-        status = EvidenceStatus.RESOLVED if answer else EvidenceStatus.LIVE
-        return item.evolve(status=status)
-    if kind is EvidenceKind.TODO:
-        return _item(kind, text, "in progress")
-    return _item(kind, text)
+        is_open = name == "newest"
+        status = EvidenceStatus.LIVE if is_open else EvidenceStatus.RESOLVED
+        return [_item(kind, asked, answer).evolve(status=status)]
+    if kind is EvidenceKind.ERROR:
+        return [_read_error(text)]
+    notes = {"in_progress": "in progress", "open_question": ASKED_BY_USER}
+    return [_item(kind, text, notes.get(name, ""))]
+
+
+def _read_error(text: str) -> EvidenceItem:
+    gone = next((known.fixed for known in ALL if text.endswith(known.fixed)), "")
+    item = _item(EvidenceKind.ERROR, text.removesuffix(gone))
+    return item.evolve(status=EvidenceStatus.RESOLVED) if gone else item
+
+
+def _read_listed(note: str, text: str) -> list[EvidenceItem]:
+    return [_item(EvidenceKind.FILE, path, note) for path in _listed(text)]
 
 
 def _listed(text: str) -> list[str]:
@@ -158,6 +194,10 @@ def _read_tools(text: str) -> Iterator[EvidenceItem]:
 
 
 def _read_file(text: str) -> Iterator[EvidenceItem]:
+    listed = _LIST.match(text)
+    if listed and tells_acts(listed["note"]):
+        yield from _read_listed(listed["note"], listed["listed"])
+        return
     match = _FILE.match(text)
     if match is None or " " in match["path"].strip().replace(" -> ", ""):
         yield _item(EvidenceKind.IDENTIFIER, text)
@@ -167,11 +207,21 @@ def _read_file(text: str) -> Iterator[EvidenceItem]:
 
 
 def _read_command(text: str) -> Iterator[EvidenceItem]:
+    listed = _COMMANDS.match(text)
+    if listed:
+        for command in listed["listed"][1:-1].split("`, `"):
+            yield _ended(command, listed["note"])
+        return
     match = _COMMAND.match(text)
     if match is None:
         yield _item(EvidenceKind.DECISION, text).evolve(weight=30)
     else:
-        yield _item(EvidenceKind.COMMAND, match["command"], match["note"])
+        yield _ended(match["command"], match["note"])
+
+
+def _ended(command: str, note: str) -> EvidenceItem:
+    status = EvidenceStatus.LIVE if has_failed(note) else EvidenceStatus.RESOLVED
+    return _item(EvidenceKind.COMMAND, command, note).evolve(status=status)
 
 
 _READERS: dict[EvidenceKind, Callable[[str], Iterator[EvidenceItem]]] = {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compaction.engine.evidence.items import WEIGHTS, EvidenceItem, EvidenceKind
@@ -49,8 +50,56 @@ def extract_files(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
         if turn.by_user:
             for match in list(_MENTIONED.finditer(turn.text))[:12]:
                 _note(seen, match.group(), Act.OTHER, turn.position)
-    for path, file in seen.items():
+    for path, file in _unified(seen).items():
         yield _item(path, file)
+
+
+def _unified(seen: dict[str, _FileSeen]) -> dict[str, _FileSeen]:
+    """Add up what was done to a file under its absolute and its relative path."""
+    names = same_files(seen)
+    unified: dict[str, _FileSeen] = {}
+    for path, file in seen.items():
+        known = unified.setdefault(names[path], _FileSeen(file.since))
+        for act, count in file.acts.items():
+            known.acts[act] = known.acts.get(act, 0) + count
+        known.since = min(known.since, file.since)
+        known.position = max(known.position, file.position)
+    return unified
+
+
+def same_files(paths: Iterable[str]) -> dict[str, str]:
+    """Return for each path the name to use: the relative one where both are known.
+
+    `/srv/app/src/a.py` is `src/a.py` when that is known, and then `/srv/app/b.py` is
+    `b.py`.
+    """
+    known = dict.fromkeys(paths)
+    names = {path: path for path in known}
+    roots: Counter[str] = Counter()
+    for path in known:
+        bare = path.removeprefix("./")
+        short = _known_end(path, known) if path.startswith(("/", "~")) else bare
+        names[path] = short or path
+        if short and short != bare:
+            roots[path[: len(path) - len(short)]] += 1
+    root = roots.most_common(1)[0][0] if roots else ""
+    return {
+        path: name.removeprefix(root) if root and name == path else name
+        for path, name in names.items()
+    }
+
+
+def _known_end(path: str, known: Container[str]) -> str:
+    """Return the longest end of an absolute path that is a known relative one."""
+    parts = path.split("/")[:_DEEPEST_PATH]
+    for start in range(1, len(parts) - 1):
+        end = "/".join(path.split("/")[start:])
+        if end in known:
+            return end
+    return ""
+
+
+_DEEPEST_PATH = 24
 
 
 def _note(seen: dict[str, _FileSeen], path: str, act: Act, position: int) -> None:
@@ -84,6 +133,12 @@ def describe(acts: Mapping[Act, int]) -> str:
 
 
 _NOTED = re.compile(r"(?P<act>[a-z]+)(?: ×(?P<count>\d{1,6}))?\Z")
+
+
+def tells_acts(note: str) -> bool:
+    """True for a description of ours: `read, edited ×2`."""
+    parts = [_NOTED.match(part) for part in note.split(", ")]
+    return all(part is not None and part["act"] in set(Act) for part in parts)
 
 
 def add_notes(earlier: str, later: str) -> str:

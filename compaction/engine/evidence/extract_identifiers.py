@@ -11,7 +11,7 @@ from itertools import islice
 from compaction.engine.evidence.extract_commands import only_reads
 from compaction.engine.evidence.items import WEIGHTS, EvidenceItem, EvidenceKind
 from compaction.engine.evidence.reading import Turn
-from compaction.engine.evidence.wording import around
+from compaction.engine.evidence.wording import around, sentence_lines
 
 LINE_CHARS = 150
 _MOST_OF_A_LINE = 24
@@ -88,13 +88,16 @@ def extract_identifiers(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
     spoken: Counter[str] = Counter()
     for turn in turns:
         if not turn.is_result:
-            spoken.update({value.text for value in values_in(turn.text)})
+            spoken.update(
+                {value.text for value in values_in(sentence_lines(turn.text))}
+            )
     for turn in turns:
         yield from _of_turn(turn, spoken)
 
 
 def _of_turn(turn: Turn, spoken: Counter[str]) -> Iterator[EvidenceItem]:
-    values = list(values_in(turn.text))
+    text = turn.text if turn.is_result else sentence_lines(turn.text)
+    values = list(values_in(text))
     if turn.answers is not None and only_reads(turn.answers):
         values = [value for value in values if not _is_code(value)]
     listing = turn.is_result and len(values) > _BULK

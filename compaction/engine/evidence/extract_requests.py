@@ -51,7 +51,7 @@ def _weight_of_request(turn: Turn, number: int, count: int) -> float:
         return WEIGHTS[EvidenceKind.GOAL]
     if number == count - 1:
         return NEWEST_REQUEST
-    age = 1.0 if count - number <= _RECENT else 0.75
+    age = 0.8 if count - number <= _RECENT else 0.5
     return WEIGHTS[EvidenceKind.REQUEST] * age if _says_much(turn) else 18
 
 
@@ -91,7 +91,7 @@ def _first_words(text: str) -> str:
 
 
 def extract_state(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
-    """Yield what the agent was doing, announced and asked at the end."""
+    """Yield what the agent was doing and announced at the end."""
     spoken = [turn for turn in turns if turn.is_assistant and turn.text.strip()]
     if not spoken:
         return
@@ -102,14 +102,13 @@ def extract_state(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
         position=last.position,
         weight=WEIGHTS[EvidenceKind.STATE],
     )
-    answered = any(turn.by_user and turn.position > last.position for turn in turns)
     for turn in spoken[-_LATE_TURNS:]:
-        yield from _outlook(turn, is_open=turn is last and not answered)
+        yield from _outlook(turn)
 
 
-def _outlook(turn: Turn, *, is_open: bool) -> Iterator[EvidenceItem]:
+def _outlook(turn: Turn) -> Iterator[EvidenceItem]:
     for sentence in turn.told[:60]:
-        kind = _kind_of_outlook(sentence, is_open=is_open)
+        kind = _kind_of_outlook(sentence)
         if kind is not None and 12 <= len(sentence) <= 2 * STATE_CHARS:
             yield EvidenceItem(
                 kind=kind,
@@ -119,11 +118,9 @@ def _outlook(turn: Turn, *, is_open: bool) -> Iterator[EvidenceItem]:
             )
 
 
-def _kind_of_outlook(sentence: str, *, is_open: bool) -> EvidenceKind | None:
-    if sentence.endswith((":", "：")):
+def _kind_of_outlook(sentence: str) -> EvidenceKind | None:
+    if sentence.endswith((":", "：")) or markers.QUESTION.search(sentence):
         return None
-    if markers.QUESTION.search(sentence):
-        return EvidenceKind.QUESTION if is_open else None
     if markers.BLOCKED.search(sentence):
         return EvidenceKind.BLOCKER
     tells = has_value(sentence) or len(content_words(sentence)) >= 3

@@ -84,6 +84,7 @@ def extract_done(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
                 if _tells(sentence)
                 and markers.DONE.search(sentence)
                 and not markers.NEXT.search(sentence)
+                and not markers.TODO.search(sentence)
             )
             yield from _first(found, _MOST_DONE)
 

@@ -13,11 +13,15 @@ from compaction.engine.evidence.items import (
     EvidenceKind,
     EvidenceStatus,
 )
+from compaction.engine.evidence.likeness import Likeness, telling_words
 from compaction.engine.evidence.reading import CallSeen, Turn
 from compaction.engine.evidence.tool_names import Act, act_of
 from compaction.engine.evidence.wording import one_line
 
 TODO_CHARS = 220
+ASKED = "asked for"
+"""The note of work that a user asked for."""
+
 _BOX = re.compile(
     r"^[ \t]{0,16}(?:[-*+•]|\d{1,3}[.)])?[ \t]{0,4}\[(?P<mark>[ xX~>✓-])\][ \t]{1,4}"
     r"(?P<text>[^\n]{2,400})",
@@ -39,6 +43,7 @@ def extract_todos(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
         if turn.is_assistant or turn.by_user:
             yield from _of_boxes(turn)
             yield from _of_sentences(turn)
+    yield from _asked_for(turns)
 
 
 def _of_tool(call: CallSeen, ids: dict[str, str]) -> Iterator[EvidenceItem]:
@@ -74,6 +79,49 @@ def _of_sentences(turn: Turn) -> Iterator[EvidenceItem]:
     for sentence in turn.told[:200]:
         if len(sentence) <= 2 * TODO_CHARS and _is_todo(sentence):
             yield _item(sentence, "pending", turn.position, 0.8)
+
+
+def _asked_for(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
+    """Yield the work that a user asked for; what the agent spoke of later is resolved.
+
+    The first request is the goal, and told as such.
+    """
+    asked: list[tuple[Turn, str]] = []
+    spoken_of: dict[int, int] = {}
+    index = Likeness()
+    for turn in turns:
+        if turn.is_assistant and turn.told:
+            found = index.alike(turn.text, least=_SPOKEN_OF, shared=2)
+            spoken_of.update((number, turn.position) for number in found)
+        elif turn.by_user:
+            for sentence in filter(_asks_for_work, turn.told[:_MOST_ASKED]):
+                index.add(len(asked), sentence)
+                asked.append((turn, sentence))
+    first = next((turn.position for turn in turns if turn.by_user), -1)
+    for number, (turn, sentence) in enumerate(asked):
+        if turn.position != first:
+            state = "done" if number in spoken_of else "pending"
+            item = _item(sentence, state, turn.position, 0.9)
+            yield item.evolve(ended_at=spoken_of.get(number), note=ASKED)
+
+
+_SPOKEN_OF = 0.5  # of the words of what was asked for
+_MOST_ASKED = 40
+
+
+def _asks_for_work(sentence: str) -> bool:
+    """True for `please port the importer`, not for a rule or `please go on`."""
+    bare = markers.GO_ON.sub(" ", sentence)
+    return (
+        len(sentence) <= 2 * TODO_CHARS
+        and markers.TASK.search(sentence) is not None
+        and markers.CANCEL.search(sentence) is None
+        and markers.CONSTRAINT.search(sentence) is None
+        and (bare == sentence or len(telling_words(bare)) >= _TELLING)
+    )
+
+
+_TELLING = 6  # words beside `please go on` that make a request of it
 
 
 def _is_todo(sentence: str) -> bool:

@@ -41,7 +41,7 @@ def _of_call(call: CallSeen, act: Act) -> Iterator[EvidenceItem]:
     short: list[str] = []
     for path, value in _leaves(call.arguments, ""):
         if len(value) <= LEAF_CHARS and "\n" not in value:
-            short.append(f"{path}={value}")
+            short.append(f"{_short(path)}={value}")
         else:
             yield from _of_text(call, value)
         if len(short) >= _MOST_LEAVES:
@@ -49,6 +49,11 @@ def _of_call(call: CallSeen, act: Act) -> Iterator[EvidenceItem]:
     if short:
         text = one_line(f"{call.name}: {', '.join(short)}", CALL_CHARS)
         yield _item(call, text, 1.0 if act is Act.OTHER else 0.7)
+
+
+def _short(path: str) -> str:
+    """Return the end of a path of names: two of them tell what a value is."""
+    return ".".join(path.rsplit(".", 2)[-2:])
 
 
 def _of_text(call: CallSeen, text: str) -> Iterator[EvidenceItem]:

@@ -20,8 +20,11 @@ class Labels:
     answered: str
     last_reply: str
     announced: str
+    waiting: str
     open_question: str
     in_progress: str
+    constraint: str
+    fact: str
     error: str
     fixed: str
     read: str
@@ -38,8 +41,11 @@ ENGLISH = Labels(
     answered=" → ",
     last_reply="Last reply: ",
     announced="Announced: ",
-    open_question="Waiting for the user: ",
+    waiting="Waiting for the user: ",
+    open_question="Open question: ",
     in_progress="In progress: ",
+    constraint="Constraint: ",
+    fact="Fact: ",
     error="Error: ",
     fixed=" (gone later)",
     read="Read only: ",
@@ -55,8 +61,11 @@ CHINESE = Labels(
     answered=" → ",
     last_reply="最近回复：",
     announced="已预告：",
-    open_question="等待用户：",
+    waiting="等待用户：",
+    open_question="未答的问题：",
     in_progress="进行中：",
+    constraint="约束：",
+    fact="事实：",
     error="错误：",
     fixed="（后来已消失）",
     read="仅读取：",

@@ -45,7 +45,8 @@ CONSTRAINT = _markers(
     no (?:comments?|emojis?|mocks?|globals?|abbreviations?|frameworks?|downtime)
     no (?:dependenc(?:y|ies)|librar(?:y|ies)|packages?|tests?|force[- ]push\w*)
     """,
-    "必须 不要 不能 不得 不可 禁止 严禁 务必 只能 只用 只许 仅限 一律 始终 永远 "
+    "必须 不允许 不可以 禁用 应当 应该 须 不要 不能 不得 不可 禁止 严禁 务必 只能 "
+    "只用 只许 仅限 一律 始终 永远 "
     "别(?!的|人|名) "
     "请用 请使用 请勿 请保持 避免 尽量 优先 最好 保持 确保 保证 不超过 不少于 "
     "不低于 至少 最多 "
@@ -66,10 +67,15 @@ DECISION = _markers(
     rather than; in favou?r of; deliberately; on purpose; by design
     (?:we|i)(?:'ll| will) (?:use|keep|implement|build|store|treat|base); let's use
     because; since (?:it|the|we|they|this|that); so that; due to; the reason
+    (?:keep|keeping|kept|use|using|take|pick|prefer)(?:s|red)? ~ over; given that
+    as (?:it|they|this|that) (?:is|are|has|have|does|do|needs?|would|can|was|were|\w+s)
+    considering; in order to; that way; (?:more|less|better|worse|cheaper|faster) than
     """,
     "决定 选择了? 选用 采用 改用 换成 最终用 最终方案 敲定 确定(?:使用|采用|用|为) "
     "而不是 权衡 "
-    "放弃了? 不采用 方案(?:是|为) 因此(?:用|改|采|选) 所以(?:用|改|采|选) 因为",
+    "放弃了? 不采用 方案(?:是|为) 因此(?:用|改|采|选) 所以(?:用|改|采|选) 因为 由于 "
+    "商定 约定 一致同意 定下来 定为 选定 原因是 理由是 以便 考虑到 鉴于 "
+    "这样(?:一来|可以|能|更)?",
 )
 STRONG_DECISION = _markers(
     r"""
@@ -179,6 +185,14 @@ CHANGE = _markers(
     "实际上 现在 不要再 别再 改主意 改变主意 收回 之前说的 换到 换为 转用 改走 "
     r"太(?:窄|短|长|低|高|小|大|少|多|慢|宽) 不是\d 而不是",
 )
+
+FINISHED = _markers(
+    r"""
+    done; successfully; finished; completed?; all green; already; just; now
+    """,
+    "已经 已 完成了? 搞定了? 好了 了 待办",
+)
+"""What only says that something is finished, not what."""
 
 GO_ON = _markers(
     r"""

@@ -54,7 +54,7 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _NEGATED = re.compile(
-    r"\b(?:not|no|never|without|avoid|don't|dont|doesn't|won't|can't|cannot|mustn't"
+    r"\b(?:not|no|none|nothing|nobody|never|without|avoid|don't|dont|doesn't|won't|can't|cannot|mustn't"
     r"|shouldn't|forbidden|prohibited|off[- ]limits)\b|不|别|禁止|严禁|勿",
     re.IGNORECASE,
 )
@@ -98,8 +98,8 @@ _LONGEST_VALUE = 2
 def fills_same_slot(newer: str, older: str) -> bool:
     """True for two statements that differ in one bare value: `run it with x`, `… y`.
 
-    What is forbidden adds up, and so does what has an article before it: `with the
-    parser`, `with the lexer`.
+    What is forbidden adds up, and so do paths and what has an article before it: `with
+    the parser`, `with the lexer`.
     """
     if _NEGATED.search(newer) or _NEGATED.search(older):
         return False
@@ -119,6 +119,7 @@ def fills_same_slot(newer: str, older: str) -> bool:
         and left[start - 1] in _SLOTS
         and all(1 <= len(value) <= _LONGEST_VALUE for value in values)
         and not any(_ARTICLES.intersection(value) for value in values)
+        and not any("/" in token for value in values for token in value)
         and len(content_words(" ".join(same))) >= _SAME_WORDS
     )
 

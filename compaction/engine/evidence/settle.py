@@ -16,6 +16,7 @@ from compaction.engine.evidence.items import (
     EvidenceKind,
     EvidenceStatus,
 )
+from compaction.engine.evidence.likeness import Likeness, telling_words
 from compaction.engine.evidence.opposed import (
     choices,
     fills_same_slot,
@@ -24,20 +25,11 @@ from compaction.engine.evidence.opposed import (
     without_choices,
 )
 from compaction.engine.evidence.wording import (
-    content_words,
     has_value,
     overlap,
     sentences,
-    words,
 )
 
-_GENERIC = words(
-    "work task file code test page change fix add update thing part step run project "
-    "function module class line issue bug problem error message user data"
-)
-"""Words that two statements share by chance."""
-
-_MOST_ALIKE = 64  # items that are compared with a statement, the newest first
 _CLOSABLE = frozenset(
     {EvidenceKind.TODO, EvidenceKind.NEXT, EvidenceKind.BLOCKER, EvidenceKind.STATE}
 )
@@ -49,62 +41,21 @@ _CANCELLABLE = _CLOSABLE | {
 _REPLACEABLE = frozenset({EvidenceKind.CONSTRAINT, EvidenceKind.DECISION})
 
 
-_FEW = 2  # a word that both sides share stands in two statements at least
+def settle(
+    items: Sequence[EvidenceItem], *, carried_at: int = 0
+) -> tuple[EvidenceItem, ...]:
+    """Return the items with their status; of equal ones only the newest stays.
 
-
-class _Words:
-    """Finds the items that share words with a statement; rare words count for more.
-
-    `rotate the A certificate` and `rotate the B certificate` share most words where
-    there are many such todos, and yet not the one that tells them apart.
+    What a summary carried (position -1) stands where that summary stood: after the
+    messages before `carried_at`.
     """
-
-    def __init__(self, common: Counter[str]) -> None:
-        self._common = common
-        self._by_word: dict[str, list[int]] = {}
-        self._words: dict[int, frozenset[str]] = {}
-
-    def add(self, number: int, text: str) -> None:
-        found = content_words(text) - _GENERIC
-        self._words[number] = found
-        for word in found:
-            self._by_word.setdefault(word, []).append(number)
-
-    def alike(self, text: str, *, least: float, shared: int) -> list[int]:
-        """Return the numbers of items that share enough words, newest first."""
-        asked = content_words(text) - _GENERIC
-        near: dict[int, None] = {}
-        for word in sorted(asked, key=lambda word: self._common[word]):
-            for number in reversed(self._by_word.get(word, ())[-_MOST_ALIKE:]):
-                near[number] = None
-            if len(near) >= 4 * _MOST_ALIKE:
-                break
-        return [
-            number
-            for number in near
-            if len(self._words[number] & asked) >= shared
-            and self._overlap(self._words[number], asked) >= least
-        ]
-
-    def _overlap(self, left: frozenset[str], right: frozenset[str]) -> float:
-        """Return how much of the smaller set lies in the other, 0 to 1, both ways.
-
-        The lower of two shares: one by number of words, one by how rare they are.
-        """
-        both = self._rarity(left & right)
-        smaller = min(self._rarity(left), self._rarity(right))
-        return min(both / smaller, overlap(left, right)) if smaller else 0.0
-
-    def _rarity(self, found: frozenset[str]) -> float:
-        return sum(1 / max(_FEW, self._common[word]) for word in found)
-
-
-def settle(items: Sequence[EvidenceItem]) -> tuple[EvidenceItem, ...]:
-    """Return the items with their status; of equal ones only the newest stays."""
-    ordered = sorted(_unique(items), key=lambda item: item.position)
+    ordered = sorted(
+        _unique(items),
+        key=lambda item: carried_at - 0.5 if item.position < 0 else item.position,
+    )
     settled = list(ordered)
     common = _common_words(ordered)
-    index = {kind: _Words(common) for kind in EvidenceKind}
+    index = {kind: Likeness(common) for kind in EvidenceKind}
     newest: dict[tuple[EvidenceKind, str], int] = {}
     chosen: dict[tuple[str, str], list[int]] = {}
     for number, item in enumerate(ordered):
@@ -133,7 +84,7 @@ def _common_words(items: Iterable[EvidenceItem]) -> Counter[str]:
             if item.position != position or position < 0:
                 counts.update(said)
                 said, position = set(), item.position
-            said |= content_words(item.text) - _GENERIC
+            said |= telling_words(item.text)
     counts.update(said)
     return counts
 
@@ -204,12 +155,13 @@ def _replaces(newer: EvidenceItem, older: EvidenceItem) -> bool:
 
 def _ended_by(
     item: EvidenceItem,
-    index: dict[EvidenceKind, _Words],
+    index: dict[EvidenceKind, Likeness],
     settled: Sequence[EvidenceItem],
 ) -> Iterable[int]:
     """Return what a statement closes, calls off or replaces."""
     if item.kind is EvidenceKind.DONE or _is_closed_todo(item):
-        return _alike(index, _CLOSABLE, item.text, least=0.7, shared=2)
+        told = markers.FINISHED.sub(" ", item.text)
+        return _alike(index, _CLOSABLE, told, least=0.7, shared=2)
     if item.kind in (EvidenceKind.GOAL, EvidenceKind.REQUEST):
         return _called_off(item.text, index)
     if item.kind is EvidenceKind.CONSTRAINT:
@@ -218,7 +170,7 @@ def _ended_by(
 
 
 def _replaced(
-    text: str, known: _Words, settled: Sequence[EvidenceItem]
+    text: str, known: Likeness, settled: Sequence[EvidenceItem]
 ) -> Iterable[int]:
     """Return the constraints in whose place a newer one steps."""
     near = known.alike(text, least=0.6, shared=2)
@@ -265,7 +217,7 @@ def _is_about_same(newer: frozenset[str], older: frozenset[str]) -> bool:
     return not newer or not older or overlap(newer, older) >= 0.5
 
 
-def _called_off(text: str, index: dict[EvidenceKind, _Words]) -> list[int]:
+def _called_off(text: str, index: dict[EvidenceKind, Likeness]) -> list[int]:
     """Return what a request of the user ends: `skip the French invoices`."""
     ended: list[int] = []
     for sentence in sentences(text, most=20):
@@ -281,7 +233,7 @@ def _is_closed_todo(item: EvidenceItem) -> bool:
 
 
 def _alike(
-    index: dict[EvidenceKind, _Words],
+    index: dict[EvidenceKind, Likeness],
     kinds: Iterable[EvidenceKind],
     text: str,
     *,

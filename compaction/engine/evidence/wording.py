@@ -64,6 +64,11 @@ def sentences(text: str, *, most: int = 400) -> Iterator[str]:
                     return
 
 
+def sentence_lines(text: str) -> str:
+    """Return a text with every sentence on a line of its own, code included."""
+    return _SENTENCE_END.sub("\n", text)
+
+
 def _paragraphs(text: str) -> Iterator[str]:
     fenced = False
     open_line = ""

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from compaction.engine.evidence.items import EvidenceItem, EvidenceKind
 from compaction.engine.evidence.labels import Labels
-from compaction.engine.evidence.layout import Line, lay_out
+from compaction.engine.evidence.layout import lay_out
+from compaction.engine.evidence.lines import Line
 from compaction.engine.evidence.wording import one_line
 from compaction.engine.phases.summary_text import (
     SUMMARY_HEADINGS,

@@ -49,6 +49,20 @@ def middle_of(plan: Plan, messages: Sequence[Message]) -> tuple[Message, ...]:
     )
 
 
+def span_of(plan: Plan, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The same with the running summary in its place, for who reads message by message.
+
+    Messages before it are older than what it tells, those behind it newer.
+    """
+    kept = frozenset(plan.split.kept)
+    start, end = plan.split.head_end, plan.split.tail_start
+    return tuple(
+        message
+        for position, message in enumerate(messages[start:end], start)
+        if position not in kept and not message.dropped
+    )
+
+
 def _own(message: Message) -> Message:
     """The message without a summary that it carried."""
     return message.evolve(carried_summary=None)

@@ -74,7 +74,7 @@ ALL_KINDS = [
         "Waiting for the user: Which one?",
     ),
     (item(K.DECISION, "Chose Redis"), "Key Decisions", "Chose Redis"),
-    (item(K.FILE, "a.py", note="edited ×2"), "Relevant Files", "`a.py` - edited ×2"),
+    (item(K.FILE, "a.py", note="edited ×2"), "Relevant Files", "edited ×2: a.py"),
     (item(K.FILE, "b.py", note="read"), "Relevant Files", "Read only: b.py"),
     (item(K.TODO, "write docs"), "Next Steps", "write docs"),
     (item(K.NEXT, "I will test"), "Next Steps", "Announced: I will test"),
@@ -85,7 +85,7 @@ ALL_KINDS = [
     (
         item(K.COMMAND, "make", note="exit 0"),
         "Tools & Patterns",
-        "`make` -> exit 0",
+        "exit 0: `make`",
     ),
     (item(K.TOOL, "bash", note="×3"), "Tools & Patterns", "Tools used: bash ×3"),
 ]
@@ -174,7 +174,7 @@ def test_a_chinese_summary_has_chinese_labels_and_english_headings():
 
 @pytest.mark.parametrize("labels", [ENGLISH, CHINESE])
 def test_what_was_written_is_read_back(labels: Labels):
-    outlived = (K.STATE, K.NEXT, K.QUESTION)
+    outlived = (K.STATE, K.NEXT)
     kinds = {(e.kind, e.text) for e, _, _ in ALL_KINDS if e.kind not in outlived}
 
     summary = write(*(evidence for evidence, _, _ in ALL_KINDS), labels=labels)

@@ -1,0 +1,71 @@
+"""Finding statements about the same thing by the words that they share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from compaction.engine.evidence.wording import content_words, overlap, words
+
+_GENERIC = words(
+    "work task file code test page change fix add update thing part step run project "
+    "function module class line issue bug problem error message user data"
+)
+"""Words that two statements share by chance."""
+
+_MOST_ALIKE = 64  # statements that share a word, the newest first
+_FEW = 2  # a word that both sides share stands in two statements at least
+
+
+def telling_words(text: str) -> frozenset[str]:
+    """Return the words that tell what a statement is about."""
+    return content_words(text) - _GENERIC
+
+
+class Likeness:
+    """Finds the statements that share words with another; rare words count for more.
+
+    `rotate the A certificate` and `rotate the B certificate` share most words where
+    there are many such todos, and yet not the one that tells them apart. `common` says
+    in how many messages a word stands.
+    """
+
+    def __init__(self, common: Mapping[str, int] | None = None) -> None:
+        self._common = common or Counter()
+        self._by_word: dict[str, list[int]] = {}
+        self._words: dict[int, frozenset[str]] = {}
+
+    def add(self, number: int, text: str) -> None:
+        """Remember a statement by its number."""
+        found = telling_words(text)
+        self._words[number] = found
+        for word in found:
+            self._by_word.setdefault(word, []).append(number)
+
+    def alike(self, text: str, *, least: float, shared: int) -> list[int]:
+        """Return the numbers of statements that share enough words.
+
+        `least` is a share of the smaller of the two sets, `shared` a number of words.
+        """
+        asked = telling_words(text)
+        near: dict[int, None] = {}
+        for word in sorted(asked, key=lambda word: (self._common.get(word, 0), word)):
+            for number in reversed(self._by_word.get(word, ())[-_MOST_ALIKE:]):
+                near[number] = None
+            if len(near) >= 4 * _MOST_ALIKE:
+                break
+        return [
+            number
+            for number in near
+            if len(self._words[number] & asked) >= shared
+            and self._overlap(self._words[number], asked) >= least
+        ]
+
+    def _overlap(self, left: frozenset[str], right: frozenset[str]) -> float:
+        """Return the lower of two shares: by number of words, and by their rarity."""
+        both = self._rarity(left & right)
+        smaller = min(self._rarity(left), self._rarity(right))
+        return min(both / smaller, overlap(left, right)) if smaller else 0.0
+
+    def _rarity(self, found: frozenset[str]) -> float:
+        return sum(1 / max(_FEW, self._common.get(word, 0)) for word in found)
