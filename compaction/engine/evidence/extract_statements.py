@@ -6,6 +6,7 @@ must" as loudly as it likes: it stays data.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from compaction.engine.evidence import markers
@@ -36,8 +37,26 @@ def _binds(sentence: str) -> bool:
     return (
         4 <= len(sentence) <= _LONGEST
         and not markers.QUESTION.search(sentence)
-        and markers.CONSTRAINT.search(_apart_from_work(sentence)) is not None
+        and (
+            markers.CONSTRAINT.search(_apart_from_work(sentence)) is not None
+            or _sets_measure(sentence)
+        )
     )
+
+
+def _sets_measure(sentence: str) -> bool:
+    """True for a measure that a Chinese sentence sets without a word of demand."""
+    if not _MEASURE.search(sentence) or markers.TODO.search(sentence):
+        return False
+    is_change = markers.CHANGE.search(sentence) is not None
+    return is_change or not _TOLD_AS_NEWS.search(sentence)
+
+
+_MEASURE = re.compile(
+    r"\d\s?(?:端口|列|行|天|小时|分钟|秒|毫秒|个月|周|年|次|条|人|字|兆|[KMG]B)"
+    r"|(?:端口|上限|下限|版本|间隔|超时)\D{0,6}\d"
+)
+_TOLD_AS_NEWS = re.compile("[了过]|已|曾|刚|昨|目前|现有|报错|失败|出现|发现|错误")
 
 
 def _apart_from_work(sentence: str) -> str:

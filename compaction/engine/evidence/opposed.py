@@ -133,9 +133,13 @@ def _tokens(text: str) -> list[str]:
 
 
 def names_other_number(newer: str, older: str) -> bool:
-    """True when both name numbers, and the newer one a number of its own."""
+    """True when both name numbers, the newer one its own, and speak of the same.
+
+    Where each has words that the other has not, they speak of two things.
+    """
     now, before = numbers(newer), numbers(older)
-    return bool(before and now - before)
+    said, told = content_words(newer) - now, content_words(older) - before
+    return bool(before and now - before) and (said <= told or told <= said)
 
 
 def takes_back(text: str) -> bool:

@@ -221,7 +221,7 @@ def _called_off(text: str, index: dict[EvidenceKind, Likeness]) -> list[int]:
     """Return what a request of the user ends: `skip the French invoices`."""
     ended: list[int] = []
     for sentence in sentences(text, most=20):
-        if markers.CANCEL.search(sentence):
+        if markers.CANCEL.search(sentence) and not markers.TODO.search(sentence):
             target = markers.CANCEL.sub(" ", sentence)
             shared = 1 if markers.WHOLE_WORK.search(sentence) else 2
             ended += _alike(index, _CANCELLABLE, target, least=0.5, shared=shared)

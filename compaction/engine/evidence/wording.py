@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])[ \t]+(?=[A-Z\"'(\[`*\d/@-])|(?<=[。！？；])|\n")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])[ \t]+(?=[A-Z\"'(\[`*\d/@-])|(?<=[。！？；])|\n"
+    # People begin sentences in small letters, too; not after an abbreviation.
+    r"|(?<=[a-z0-9)\]\"'`][.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)"
+    r"(?<!\bcf\.)(?<!\bapprox\.)(?<!\bno\.)(?<!\bincl\.)(?<!\bresp\.)[ \t]+(?=[a-z])"
+)
 _DECORATION = re.compile(
     r"^[ \t]{0,16}(?:[-*+•>|]{1,3}[ \t]+|\d{1,3}[.)、][ \t]+|#{1,6}[ \t]+"
     r"|\[[ xX~-]\][ \t]*){0,3}"
