@@ -1,6 +1,6 @@
 """Settings of the console: one file, every choice from the environment.
 
-docs/operating.md lists the variables. Only `compaction/wiring.py` and this
+docs/operating.md lists the variables. Only `compaction/wiring` and this
 package read settings.
 """
 
@@ -171,8 +171,8 @@ USE_TZ = True
 TIME_ZONE = os.environ.get("HERMES_WEB_TIME_ZONE") or "UTC"
 
 # --- the summariser --------------------------------------------------------
-# Empty base URL: the embedded, rule-based summariser. The key itself is never
-# a setting, only the name of the variable that holds it.
+# Summaries by another endpoint than turns. The key itself is never a setting, only
+# the name of the variable that holds it.
 SUMMARISER_BASE_URL = os.environ.get("SUMMARISER_BASE_URL", "")
 SUMMARISER_MODEL = os.environ.get("SUMMARISER_MODEL", "")
 SUMMARISER_API_KEY_ENV = os.environ.get("SUMMARISER_API_KEY_ENV", "OPENAI_API_KEY")
@@ -183,11 +183,16 @@ SUMMARISER_INPUT_PRICE = env.read_price("SUMMARISER_INPUT_PRICE")
 SUMMARISER_OUTPUT_PRICE = env.read_price("SUMMARISER_OUTPUT_PRICE")
 
 # --- the agent's own turns ---------------------------------------------------
-# An endpoint by the environment alone: a key is enough, or a base URL without one.
+# An endpoint by the environment alone, for turns and summaries: a key is enough, or a
+# base URL without one. Used while no endpoint of the page has the same task.
 OPENAI_BASE_URL = os.environ.get("OPENAI_BASE_URL", "")
 OPENAI_MODEL = os.environ.get("OPENAI_MODEL") or "gpt-4o"
 OPENAI_WINDOW = int(env.read_number("OPENAI_WINDOW", 128_000))  # tokens
-OPENAI_API_KEY_ENV = "OPENAI_API_KEY"
+OPENAI_API_KEY_ENV = os.environ.get("OPENAI_API_KEY_ENV") or "OPENAI_API_KEY"
+OPENAI_INPUT_PRICE = env.read_price("OPENAI_INPUT_PRICE")
+OPENAI_OUTPUT_PRICE = env.read_price("OPENAI_OUTPUT_PRICE")
+# Names that may be entered as the variable of a key, besides …_API_KEY.
+ENDPOINT_KEY_VARIABLES = env.read_list("ENDPOINT_KEY_VARIABLES")
 # The folder whose text files the agent may read; empty: it has no file tools.
 AGENT_FILES_DIR = os.environ.get("AGENT_FILES_DIR", "")
 

@@ -10,13 +10,14 @@ from compaction import wiring
 from compaction.adapters.embedded_summariser import EmbeddedSummariser
 from compaction.adapters.openai_chat import OpenAIChat
 from compaction.engine.llm import ChatRequest
+from compaction.models import Endpoint
 from tests.server.replies import SUMMARY, Reply
 
+pytestmark = pytest.mark.django_db
 
-def test_without_an_endpoint_the_embedded_summariser_writes(settings, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "a key that lies around")
-    settings.SUMMARISER_BASE_URL = ""
 
+def test_without_an_endpoint_the_embedded_summariser_writes():
+    assert wiring.turn_endpoints() == ()
     assert isinstance(wiring.get_summariser(), EmbeddedSummariser)
     assert wiring.summariser_window() == wiring.EMBEDDED_WINDOW
 
@@ -66,17 +67,78 @@ def test_a_slow_answer_may_take_as_long_as_an_operator_allows(
 
 @pytest.mark.parametrize("prices", [(None, Decimal(2)), (Decimal(1), None)])
 def test_one_price_alone_is_no_price(settings, prices):
+    settings.SUMMARISER_BASE_URL = "http://127.0.0.1:9/v1"
     settings.SUMMARISER_INPUT_PRICE, settings.SUMMARISER_OUTPUT_PRICE = prices
 
     assert wiring.summariser_prices() is None
 
 
 def test_two_prices_are_given_for_input_and_output(settings):
+    settings.SUMMARISER_BASE_URL = "http://127.0.0.1:9/v1"
     settings.SUMMARISER_INPUT_PRICE = Decimal("0.1")
     settings.SUMMARISER_OUTPUT_PRICE = Decimal(2)
 
     prices = wiring.Prices(input=Decimal("0.1"), output=Decimal(2))
     assert wiring.summariser_prices() == prices
+
+
+def test_a_key_alone_answers_turns_and_writes_summaries(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-only-for-this-test")
+
+    (spec,) = wiring.turn_endpoints()
+
+    assert spec.base_url == "https://api.openai.com/v1"
+    assert spec.has_key
+    assert wiring.summariser_endpoint() == spec
+
+
+def test_an_endpoint_of_the_page_that_only_answers_turns_writes_no_summary():
+    Endpoint.objects.create(name="turns", base_url="http://192.0.2.1/v1", model="m")
+
+    assert [spec.name for spec in wiring.turn_endpoints()] == ["turns"]
+    assert wiring.describe_summariser().is_embedded
+
+
+def test_the_environment_waits_while_the_page_has_the_same_task(settings):
+    settings.OPENAI_BASE_URL = "http://127.0.0.1:9/v1"
+    Endpoint.objects.create(name="mine", base_url="http://192.0.2.1/v1", model="m")
+
+    assert [spec.name for spec in wiring.turn_endpoints()] == ["mine"]
+    assert wiring.summariser_endpoint().name == "environment"
+
+
+def test_summaries_go_to_the_page_then_to_the_summariser_then_to_openai(settings):
+    settings.OPENAI_BASE_URL = "http://127.0.0.1:9/v1"
+    order = [wiring.summariser_endpoint().name]
+    settings.SUMMARISER_BASE_URL = "http://127.0.0.1:9/v1"
+    order.append(wiring.summariser_endpoint().name)
+    Endpoint.objects.create(
+        name="mine", base_url="http://192.0.2.1/v1", model="m", writes_summaries=True
+    )
+    order.append(wiring.summariser_endpoint().name)
+
+    assert order == ["environment", "environment-summaries", "mine"]
+
+
+def test_endpoints_are_asked_in_their_order_and_disabled_ones_never():
+    for position, name in enumerate(("third", "off", "first", "second")):
+        Endpoint.objects.create(
+            name=name,
+            base_url="http://192.0.2.1/v1",
+            model="m",
+            enabled=name != "off",
+            position=position + (9 if name == "third" else 0),
+        )
+
+    names = [spec.name for spec in wiring.turn_endpoints()]
+    assert names == ["first", "second", "third"]
+
+
+def test_an_endpoint_of_the_page_reaches_public_addresses_alone_unless_permitted():
+    endpoint = Endpoint(name="one", base_url="http://192.0.2.1/v1", model="m")
+    assert wiring.to_spec(endpoint).rule == "public"
+    endpoint.allow_private = True
+    assert wiring.to_spec(endpoint).rule == "private"
 
 
 def test_a_wake_up_counts_as_lost_no_later_than_a_lease_runs_out(settings):

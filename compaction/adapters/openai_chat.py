@@ -18,7 +18,9 @@ from typing import Any
 import httpx2
 import openai
 
+from compaction.adapters.address_rules import AddressRule
 from compaction.adapters.deadline import Clock, Deadline, watch
+from compaction.adapters.guarded_transport import GuardedTransport
 from compaction.adapters.openai_answer import AnswerBuilder, field_of, items_of
 from compaction.adapters.openai_dialect import Dialect
 from compaction.adapters.openai_errors import FAILURES, Translator
@@ -38,8 +40,9 @@ _MOST_DIALECTS = 4
 class OpenAIChat:
     """One model behind one base URL; `window` in tokens, `timeout` in seconds.
 
-    `timeout` limits a whole answer; a request's own, shorter one wins. An instance may
-    be used by several threads, and after a fork.
+    `timeout` limits a whole answer; a request's own, shorter one wins. `rule` says
+    which addresses may be connected to. An instance may be used by several threads,
+    and after a fork.
     """
 
     base_url: str
@@ -47,6 +50,7 @@ class OpenAIChat:
     api_key: str | None = field(default=None, repr=False)
     window: int = 128_000
     timeout: float = 120.0
+    rule: AddressRule = AddressRule.ANY
     clock: Clock = field(default=time.monotonic, repr=False)
     _dialect: Dialect = field(default_factory=Dialect, init=False, repr=False)
 
@@ -101,6 +105,7 @@ class OpenAIChat:
             http = httpx2.Client(
                 timeout=call.timeout(),
                 verify=_tls_context(),
+                transport=_transport(self.rule),
                 follow_redirects=False,
                 event_hooks={"response": [watch(call.deadline)]},
             )
@@ -115,6 +120,13 @@ class OpenAIChat:
             raise call.errors.translate(error) from error
         client.organization = client.project = None  # the environment's, not theirs
         return client
+
+
+def _transport(rule: AddressRule) -> httpx2.BaseTransport | None:
+    """Return what connects; None leaves it to the library and proxies it knows."""
+    if rule is AddressRule.ANY:
+        return None
+    return GuardedTransport(rule, verify=_tls_context())
 
 
 @cache

@@ -12,11 +12,14 @@ from http import HTTPStatus
 import httpx2
 import openai
 
+from compaction.adapters.guarded_transport import AddressNotAllowed
 from compaction.adapters.openai_answer import field_of
 from compaction.engine.llm import ErrorKind, ModelError
 from compaction.engine.phases.redaction import redact
 
 BODY_CHARS = 2_000
+FORBIDDEN = "address_not_allowed"
+"""The code of an error that says so; no provider sent it."""
 _KEPT_HEADERS = ("retry-after", "retry-after-ms", "x-request-id", "content-type")
 _KEPT_PREFIXES = ("x-ratelimit-", "anthropic-ratelimit-")
 
@@ -92,10 +95,19 @@ class Translator:
 
     def _lost(self, error: Exception, *, answering: bool, partial: str) -> ModelError:
         cause = str(error.__cause__ or error)
+        if isinstance(error.__cause__, AddressNotAllowed):
+            return self._forbidden(cause)
         if answering:
             message = f"The answer broke off: {cause}"
             return self.fail(ErrorKind.CUT_STREAM, message, partial)
         return self.fail(ErrorKind.CONNECTION, f"The model cannot be reached: {cause}")
+
+    def _forbidden(self, cause: str) -> ModelError:
+        """Nothing was sent: the host leads where the endpoint may not reach."""
+        message = f"The address is not allowed: {cause}"
+        return ModelError(
+            kind=ErrorKind.NO_PROVIDER, message=self.clean(message), code=FORBIDDEN
+        )
 
     def told(self, raw: object, body: str = "", otherwise: str = "") -> ModelError:
         """Return the error that an answer holds instead of choices."""

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from compaction import wiring
-from compaction.models import Conversation, Message, RecoveryEvent, Turn
+from compaction.models import Conversation, Endpoint, Message, RecoveryEvent, Turn
 from compaction.services.turn_work import perform_turn
 from compaction.store import load_messages, load_outline
 from compaction.store.task_states import newest_task_version
@@ -131,10 +131,10 @@ def test_a_second_delivery_finds_nothing_to_do(session, endpoint):
 
 
 def test_without_an_endpoint_a_queued_turn_fails_and_keeps_the_message(
-    session, endpoint, settings
+    session, endpoint
 ):
     turn = ask(session.conversation, "Hello")
-    settings.OPENAI_BASE_URL = ""
+    Endpoint.objects.update(enabled=False)
 
     perform_turn(turn.pk)
 

@@ -9,7 +9,7 @@ from django.db import connection
 
 from compaction.engine.messages import Kind, Role
 from compaction.engine.task_state import set_goal, write_todos
-from compaction.models import Conversation, OperatorAction, Run, Session, Turn
+from compaction.models import Conversation, Endpoint, OperatorAction, Run, Session, Turn
 from compaction.services.conversation_starts import (
     NewConversation,
     new_conversation,
@@ -100,8 +100,8 @@ def test_what_is_no_message_is_refused(session, text, code):
     assert not Turn.objects.exists()
 
 
-def test_without_an_endpoint_nothing_is_written(session, settings):
-    settings.OPENAI_BASE_URL = ""
+def test_without_an_endpoint_nothing_is_written(session):
+    Endpoint.objects.update(enabled=False)
 
     assert refusal(session.conversation).code == "no_endpoint"
     assert load_messages(session) == []
@@ -188,8 +188,8 @@ def test_of_many_presses_at_once_exactly_one_begins(endpoint):
 class TestStarts:
     """New conversations, and fresh ones that carry on a stuck one."""
 
-    def test_a_new_conversation_can_be_talked_to(self, endpoint, operator, settings):
-        settings.OPENAI_WINDOW = 64_000
+    def test_a_new_conversation_can_be_talked_to(self, endpoint, operator):
+        Endpoint.objects.update(window=64_000)
         new = NewConversation(title="Orchard", operator=operator)
         conversation = new_conversation(new)
         endpoint.play(says("Hello."))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from compaction import wiring
-from compaction.models import Conversation, Session, Turn
+from compaction.models import Conversation, Endpoint, Session, Turn
 from compaction.services.turn_work import perform_turn
 from compaction.services.turns import TurnRequest, queue_turn
 from tests.conversations import store_session
@@ -28,10 +28,14 @@ def second_openai() -> Iterator[ScriptedOpenAI]:
 
 
 @pytest.fixture
-def endpoint(scripted_openai: ScriptedOpenAI, settings: Any) -> ScriptedOpenAI:
-    """The scripted server as the one endpoint of turns."""
-    settings.OPENAI_BASE_URL = scripted_openai.base_url
-    settings.OPENAI_MODEL = "scripted"
+def endpoint(scripted_openai: ScriptedOpenAI, db: None) -> ScriptedOpenAI:
+    """The scripted server as the one endpoint of turns; it writes no summaries."""
+    Endpoint.objects.create(
+        name="scripted",
+        base_url=scripted_openai.base_url,
+        model="scripted",
+        allow_private=True,
+    )
     return scripted_openai
 
 

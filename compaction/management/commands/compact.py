@@ -69,9 +69,8 @@ class Command(BaseCommand):
         messages = _tip_messages(conversation)
         counter = wiring.get_counter(conversation.model)
         situation = _situation(options, messages, conversation)
-        done = compact(
-            messages, policy, wiring.get_summariser(), counter, situation=situation
-        )
+        summariser = wiring.environment_summariser()
+        done = compact(messages, policy, summariser, counter, situation=situation)
         report = _report(done, messages, counter)
         if options["json"]:
             self.stdout.write(json.dumps(report, ensure_ascii=True, indent=1))
@@ -135,7 +134,7 @@ def _situation(
         compactions=max(len(conversation.sessions) - 1, int(bool(previous))),
         previous_summary=previous,
         open_calls=OpenCalls.LEAVE,  # nobody answers the calls of a file
-        summariser_window=wiring.summariser_window(),
+        summariser_window=wiring.environment_summariser_window(),
     )
 
 
