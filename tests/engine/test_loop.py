@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -256,6 +258,68 @@ def test_a_resumed_turn_runs_no_call_twice():
 
     assert set_up.tools.ran == ["c"]
     assert [m.text for m in done.messages[2:5]] == ["ok", INTERRUPTED, "ok"]
+
+
+def test_a_cut_answer_of_a_dead_worker_is_continued():
+    left = [user("Go."), assistant("One, ")]
+    set_up = stage(says("two."))
+
+    done = play(set_up, left)
+
+    assert [m.text for m in done.messages] == ["Go.", "One, ", CONTINUE_TEXT, "two."]
+
+
+def test_calls_without_an_id_of_their_own_get_one():
+    set_up = stage(calls("", "a", "a"), says("Done."))
+
+    done = play(set_up)
+
+    assert set_up.diary.begun == ["call_1", "a", "a_3"]
+    assert validate(done.messages) == ()
+
+
+def test_a_run_that_finds_nothing_to_do_waits_for_more_and_costs_no_budget():
+    policy = DEFAULT.evolve(context_length=40_000)
+    busy = [calls(f"c{n}", usage=25_000) for n in range(6)]
+    set_up = stage(*busy, says("Done."), policy=policy)
+
+    done = play(set_up)
+
+    assert done.end is TurnEnd.COMPLETED
+    assert set_up.triggers == [Trigger.IN_LOOP]
+
+
+def test_a_compaction_that_helped_gives_its_budget_back():
+    """A long task may compact more often than a stuck one, as long as each helps."""
+    policy = DEFAULT.evolve(context_length=20_000, tail_tokens=1_000)
+    rounds = [calls(f"c{n}", usage=600 + 6_000 * (n % 2)) for n in range(30)]
+    set_up = stage(*rounds, says("Done."), policy=policy, tools=Tools("word " * 5_200))
+
+    done = play(set_up)
+
+    assert done.end is TurnEnd.COMPLETED
+    assert len(set_up.triggers) > 3
+
+
+def test_no_second_automatic_run_before_a_real_number():
+    """hermes#35054."""
+    policy = DEFAULT.evolve(context_length=20_000, tail_tokens=1_000)
+    silent = [calls(f"c{n}") for n in range(5)]
+    set_up = stage(*silent, says("Done."), policy=policy, tools=Tools("word " * 3_000))
+
+    play(set_up, long_conversation(rounds=30, size=2_000))
+
+    assert len(set_up.triggers) == 1
+
+
+def test_the_memory_stands_before_the_task_state_of_every_call():
+    set_up = stage(says("Done."), state=set_goal(TaskState(), "Read."))
+    world = replace(set_up.world(), memory=lambda: "# Memory\n- Port 8080.")
+
+    run_turn(set_up.turn([user("Go.")], system_prompt="Rules."), world)
+
+    prompt = set_up.models["primary"].requests[0].messages[0]["content"]
+    assert prompt.startswith("Rules.\n\n# Memory\n- Port 8080.\n\n# Task State")
 
 
 ANSWERS = st.one_of(
