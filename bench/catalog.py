@@ -10,6 +10,7 @@ from bench import (
     plan_rows,
     redaction_rows,
     token_rows,
+    turn_rows,
 )
 
 ROWS = (
@@ -20,4 +21,5 @@ ROWS = (
     *import_rows.ROWS,
     *list_rows.ROWS,
     *convo_rows.ROWS,
+    *turn_rows.ROWS,
 )
