@@ -76,7 +76,7 @@ def plant_change(planter: Planter, number: int) -> Plant:
     tongue = planter.tongue()
     pair = dice.choice(tongue.CHANGES)
     is_number = any(word in pair[0] for word in _NUMBERS)
-    blank = "{big}" if is_number else "{name}{other}"  # long: no other is its like
+    blank = "7{big}" if is_number else "{name}{other}"  # unlike any other
     values = (fill(blank, dice), fill(blank, dice))
     thing = fill("{物}" if tongue is zh else "{thing}", dice)
     given = {"old": values[0], "new": values[1], "thing": thing, "物": thing}

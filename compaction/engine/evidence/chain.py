@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from compaction.engine.evidence.carry import read_previous
 from compaction.engine.evidence.items import EvidenceItem
 from compaction.engine.evidence.telling import Telling, needles, plain
 from compaction.engine.messages import Kind, Message, ToolCall
@@ -67,6 +68,11 @@ class Chain:
                 self._spots.append(Spot(generation=number, position=position))
                 yield len(self.told) - 1
 
+    @property
+    def carried(self) -> tuple[EvidenceItem, ...]:
+        """What a summary at the very beginning tells of messages nobody knows."""
+        return read_previous(_summary_in(self.generations[0].messages)[1])
+
     def spot_of(self, number: int) -> Spot | None:
         """Return where a told message stands; None for one before all of them."""
         return self._spots[number] if number >= 0 else None
@@ -119,7 +125,7 @@ class Chain:
 
 
 class Opening:
-    """What a generation began with: messages that stayed, the summary, the TaskState."""
+    """What a generation began with: messages that stayed, summary, TaskState."""
 
     def __init__(
         self,

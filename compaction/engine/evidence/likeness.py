@@ -16,6 +16,8 @@ _GENERIC = words(
 _MOST_ALIKE = 64  # statements that share a word, the newest first
 _FEW = 2  # a word that both sides share stands in two statements at least
 
+_LENIENCE = 1.2  # the value that one of them changes is rare itself
+
 
 def telling_words(text: str) -> frozenset[str]:
     """Return the words that tell what a statement is about."""
@@ -65,7 +67,8 @@ class Likeness:
         """Return the lower of two shares: by number of words, and by their rarity."""
         both = self._rarity(left & right)
         smaller = min(self._rarity(left), self._rarity(right))
-        return min(both / smaller, overlap(left, right)) if smaller else 0.0
+        by_rarity = _LENIENCE * both / smaller if smaller else 0.0
+        return min(by_rarity, overlap(left, right))
 
     def _rarity(self, found: frozenset[str]) -> float:
         return sum(1 / max(_FEW, self._common.get(word, 0)) for word in found)

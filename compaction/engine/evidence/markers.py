@@ -49,12 +49,14 @@ CONSTRAINT = _markers(
     (?:i want|i need|we want) (?:all|every|each|no); by default; unless; ask me ~ before
     ask (?:me|us|first); (?:check|confirm|clear (?:it|this)) with (?:me|us); sign-?off
     (?:rule|policy|convention|guideline|requirement|restriction|standard)s?
-    (?:limit|cap|restrict|hold) \S+ ~ (?:to|at|below|under); nobody (?:may|must|should)
+    (?:limit|cap|restrict|hold) (?:\S{1,30} ){1,8}(?:to|at|below|under) \d\S*
+    nobody (?:may|must|should)
     nothing (?:in|from|of|may|must|should|leaves); name (?:all|every|each|the)
     no (?:dependenc(?:y|ies)|librar(?:y|ies)|packages?|tests?|force[- ]push\w*)
     """,
     "先问 先确认 先征求 每个\\S{1,24}都 所有\\S{1,24}都 凡是?\\S{1,24}都 规定 规则 "
-    "规范 底线 红线 必须 不允许 不可以 禁用 应当 应该 须 不要 不能 不得 不可 禁止 严禁 务必 "
+    "规范 底线 红线 改(?:成|为|用)(?!了) 换成(?!了) 以后(?!的) 必须 不允许 不可以 "
+    "禁用 应当 应该 须 不要 不能 不得 不可 禁止 严禁 务必 "
     "只能 只用 只许 仅限 一律 始终 永远 "
     "别(?!的|人|名) "
     "请用 请使用 请勿 请保持 避免 尽量 优先 最好 保持 确保 保证 不超过 不少于 "

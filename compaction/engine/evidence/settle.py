@@ -38,7 +38,10 @@ _CANCELLABLE = _CLOSABLE | {
     EvidenceKind.REQUEST,
     EvidenceKind.QUESTION,
 }
+_ASKED = frozenset({EvidenceKind.TODO})
 _REPLACEABLE = frozenset({EvidenceKind.CONSTRAINT, EvidenceKind.DECISION})
+_TEXTS = _REPLACEABLE | {EvidenceKind.DONE}
+"""Kinds whose key is a subject that many of them may have."""
 
 
 def settle(
@@ -100,7 +103,7 @@ def _unique(items: Iterable[EvidenceItem]) -> list[EvidenceItem]:
 
 
 def _identity(item: EvidenceItem) -> str:
-    if item.kind in _REPLACEABLE or not item.key:
+    if item.kind in _TEXTS or not item.key:
         return item.text
     return item.key
 
@@ -165,7 +168,10 @@ def _ended_by(
     if item.kind in (EvidenceKind.GOAL, EvidenceKind.REQUEST):
         return _called_off(item.text, index)
     if item.kind is EvidenceKind.CONSTRAINT:
-        return _replaced(item.text, index[item.kind], settled)
+        replaced = _replaced(item.text, index[item.kind], settled)
+        if takes_back(item.text):
+            return [*replaced, *_alike(index, _ASKED, item.text, least=0.6, shared=3)]
+        return replaced
     return ()
 
 

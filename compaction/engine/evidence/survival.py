@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from compaction.engine.compactor import find_summary
-from compaction.engine.evidence.carry import read_previous
 from compaction.engine.evidence.chain import Chain, Generation, Spot
 from compaction.engine.evidence.collect import collect
 from compaction.engine.evidence.items import EvidenceItem, EvidenceKind, EvidenceStatus
@@ -90,8 +88,7 @@ def trace(generations: Sequence[Generation]) -> tuple[Life, ...]:
 
 
 def _followed(chain: Chain) -> list[EvidenceItem]:
-    carried = read_previous(find_summary(chain.generations[0].messages))
-    found = collect(chain.told, carried=carried)
+    found = collect(chain.told, carried=chain.carried)
     items = [item for item in found if item.kind not in _NOT_FOLLOWED]
     heaviest = sorted(items, key=lambda item: -item.weight)[:MOST_ITEMS]
     return sorted(heaviest, key=lambda item: item.first_position)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def made() -> FactsConversation:
     return make_facts_conversation(SHAPE)
 
 
-def said(message: dict) -> str:
+def said(message: dict[str, Any]) -> str:
     calls = [call["function"]["arguments"] for call in message.get("tool_calls", ())]
     return plain("\n".join([message.get("content") or "", *calls]))
 
