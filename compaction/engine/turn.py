@@ -34,7 +34,6 @@ class TurnEnd(StrEnum):
     EMPTY_REPLIES = "empty_replies"
     STUCK = "stuck"
     REFUSED = "refused"  # nothing helps against the error
-    LOST = "lost"  # another worker has taken the turn over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +92,8 @@ class Compacted:
 class Recorder(Protocol):
     """Keeps what happens as it happens, before the next thing does.
 
-    Raises `TurnLost` when another worker owns the turn, `TurnCancelled` when an
-    operator stopped it.
+    Whatever it raises ends the turn at once and passes through: it was stopped, or
+    another worker has taken it over.
     """
 
     def add_message(self, message: Message) -> None:

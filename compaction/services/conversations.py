@@ -7,6 +7,7 @@ plans from numbers only and never reads a body.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
 from compaction import wiring
 from compaction.engine.messages import Kind
@@ -22,6 +23,7 @@ from compaction.models import (
     RecoveryEvent,
     Run,
     Session,
+    Turn,
 )
 from compaction.store import load_outline, situation_of
 from compaction.store.policies import policy_in_force
@@ -160,14 +162,11 @@ def _ran_into_a_wall(tip: Session) -> bool:
 
 
 def last_error_of(conversation: Conversation) -> str:
-    """Return the newest error as `status reason`, empty when a run went well since.
+    """Return the newest error as `status reason`, empty when all went well since.
 
     The reason is a code; the templates say it in words.
     """
-    good = Run.objects.filter(
-        session__conversation=conversation, outcome__in=("summarised", "pruned")
-    )
-    since = good.order_by("-finished_at").values_list("finished_at", flat=True).first()
+    since = _last_success(conversation)
     events = RecoveryEvent.objects.filter(
         session__conversation=conversation, kind=RecoveryEvent.Kind.ERROR
     )
@@ -182,3 +181,16 @@ def last_error_of(conversation: Conversation) -> str:
         *([(rung[0], rung[1])] if rung else []),
     ]
     return max(found)[1].strip()[:255] if found else ""
+
+
+def _last_success(conversation: Conversation) -> datetime | None:
+    """When a run or a turn went well the last time."""
+    runs = Run.objects.filter(
+        session__conversation=conversation, outcome__in=("summarised", "pruned")
+    )
+    turns = Turn.objects.filter(conversation=conversation, status=Turn.Status.COMPLETED)
+    ends = [
+        rows.order_by("-finished_at").values_list("finished_at", flat=True).first()
+        for rows in (runs, turns)
+    ]
+    return max((end for end in ends if end is not None), default=None)

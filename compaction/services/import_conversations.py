@@ -70,10 +70,13 @@ def import_conversation(
 ) -> Imported:
     """Bring one foreign conversation in; doing it twice changes nothing.
 
+    A copy that was continued here goes its own way and does not grow any more.
     Raises RuntimeError when others change the same conversation again and again.
     """
     for _ in range(_TRIES):
         stored = _load(source)
+        if stored.conversation is not None and stored.conversation.may_continue:
+            return Imported(conversation=stored.conversation, change=Change.UNCHANGED)
         matches = match_sessions(source, stored.held)
         if not _is_news(source, stored, matches, now=provenance.now):
             assert stored.conversation is not None

@@ -9,19 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
 
 from django.db import transaction
-from django.db.models import F, Value
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from compaction import wiring
-from compaction.engine.llm import Completion, Usage
+from compaction.engine.llm import Completion
 from compaction.engine.messages import Message, ToolCall
-from compaction.engine.recovery.continuation import CUT
 from compaction.engine.tokens import TokenCounter
 from compaction.engine.turn import CallFailure, Moved, TurnEnd
 from compaction.models import RecoveryEvent, Session, Turn, TurnCall
@@ -34,22 +29,13 @@ from compaction.services.crash_points import (
     reach,
 )
 from compaction.services.turn_events import record_failure, record_move
+from compaction.services.turn_spending import Spend, columns_of, cost_of, is_last
 from compaction.services.turn_stream import SHOWN_CHARS, Kind, Shown, TurnStream
 from compaction.store import readable
 from compaction.store.appending import Appender, RealUsage
 from compaction.store.texts import id_for_column
 
 _CHECK_SECONDS = 0.5
-_MILLION = Decimal(1_000_000)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spend:
-    """What an answer cost that is not stored yet."""
-
-    completion: Completion
-    endpoint: str
-    cost: Decimal | None
 
 
 class TurnRecorder:
@@ -188,7 +174,7 @@ class TurnRecorder:
             },
         )
         end = TurnEnd.COMPLETED.value if is_last(message, spend) else ""
-        self._stream.write(shown, end=end, **self._spend_columns(spend))
+        self._stream.write(shown, end=end, **columns_of(spend))
 
     def _add_result(self, message: Message) -> None:
         call, self._call = self._call, None
@@ -218,36 +204,7 @@ class TurnRecorder:
         """Store the cost of an answer that led to no message (empty, cut off)."""
         spend, self._spend = self._spend, None
         if spend is not None:
-            self._stream.write(**self._spend_columns(spend))
-
-    def _spend_columns(self, spend: Spend | None) -> dict[str, object]:
-        if spend is None:
-            return {}
-        usage = spend.completion.usage or Usage()
-        columns: dict[str, object] = {
-            "iterations": F("iterations") + 1,
-            "input_tokens": F("input_tokens") + usage.input_tokens,
-            "output_tokens": F("output_tokens") + usage.output_tokens,
-            "endpoint": spend.endpoint[:128],
-        }
-        if spend.cost is not None:
-            columns["cost"] = Coalesce(F("cost"), Value(Decimal(0))) + spend.cost
-        return columns
-
-
-def is_last(message: Message, spend: Spend | None) -> bool:
-    """True for the answer that ends a turn: words, no calls, and not cut off."""
-    if spend is None or message.tool_calls:
-        return False
-    return spend.completion.finish_reason != CUT
-
-
-def cost_of(usage: Usage | None, prices: wiring.Prices | None) -> Decimal | None:
-    """Money for a call, None when its usage or its price is unknown."""
-    if usage is None or prices is None:
-        return None
-    spent = usage.input_tokens * prices.input + usage.output_tokens * prices.output
-    return round(spent / _MILLION, 6)
+            self._stream.write(**columns_of(spend))
 
 
 def _shown_event(event: RecoveryEvent) -> Shown:

@@ -142,7 +142,7 @@ class _Work:
             turn,
             self._stream,
             appender=Appender(session, self._counter),
-            prices=prices_of(specs),
+            prices={spec.name: spec.prices for spec in specs if spec.prices},
         )
 
     def run(self) -> TurnResult:
@@ -226,14 +226,3 @@ class _Work:
     def _endpoint(self, name: str) -> Endpoint:
         spec = self._specs[name]
         return Endpoint(name=name, model=wiring.build_chat(spec), window=spec.window)
-
-
-def prices_of(
-    specs: Sequence[wiring.EndpointSpec],
-) -> dict[str, wiring.Prices]:
-    """Return the prices of those endpoints that have both."""
-    return {
-        spec.name: wiring.Prices(input=spec.input_price, output=spec.output_price)
-        for spec in specs
-        if spec.input_price is not None and spec.output_price is not None
-    }

@@ -278,6 +278,16 @@ def test_a_text_that_was_counted_once_is_looked_up():
 
 
 # --- grown -------------------------------------------------------------------
+def test_a_copy_that_was_continued_here_goes_its_own_way():
+    made = bring_in(conversation(session(talk(5)))).conversation
+    Conversation.objects.update(may_continue=True)
+
+    grown = bring_in(conversation(session(talk(7))), now=LATER)
+
+    assert grown.change is Change.UNCHANGED
+    assert made.tip.messages.count() == 5
+
+
 def test_new_messages_are_appended_to_the_tip():
     bring_in(conversation(session(talk(4))))
     before = list(Message.objects.values())

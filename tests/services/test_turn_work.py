@@ -363,6 +363,19 @@ class TestRecovery:
         assert texts(session) == ["Go on."]
 
 
+def test_the_last_error_is_forgotten_once_a_turn_went_well(session, endpoint, waits):
+    endpoint.always("500")
+    play(session)
+    conversation = Conversation.objects.get(pk=session.conversation_id)
+    assert conversation.last_error == "500 server_error"
+
+    endpoint.always(says("Done."))
+    play(session)
+
+    conversation.refresh_from_db()
+    assert conversation.last_error == ""
+
+
 def test_every_turn_has_one_row(session, endpoint):
     endpoint.play(says("Done."))
     play(session)
