@@ -128,7 +128,9 @@ class CompactionPolicy:
     # repeated
     warn_from: int = 2
     loop_runs: int = 3
-    loop_turns: int = 6
+    loop_turns: int = 6  # answers of the model
+    loop_alike: float = 0.90  # summaries this equal, no user between
+    loop_rereads: int = 3  # things read again after one run
 
     def __post_init__(self) -> None:
         """Refuse values that cannot work, with the field's name."""
@@ -183,6 +185,12 @@ class CompactionPolicy:
                 0 < self.summary_min <= self.summary_max,
                 "above 0 and not above summary_max",
             ),
+            (
+                "loop_alike",
+                0 < self.loop_alike <= 1,
+                "between 0 and 1",
+            ),
+            ("loop_rereads", self.loop_rereads >= 1, "at least 1"),
             (
                 "min_shrink",
                 self.min_shrink is None or 0 < self.min_shrink <= 1,

@@ -250,7 +250,24 @@ OUTCOME = FieldGroup(
         ),
         FieldText(name="warn_from", label=_("Warn from compaction"), unit="runs"),
         FieldText(name="loop_runs", label=_("A loop is at least"), unit="runs"),
-        FieldText(name="loop_turns", label=_("within"), unit="turns"),
+        FieldText(
+            name="loop_turns",
+            label=_("within"),
+            help=_("Answers of the model between the first and the last of them."),
+            unit="turns",
+        ),
+        FieldText(
+            name="loop_alike",
+            label=_("Summaries count as equal from"),
+            help=_("Only where no user spoke between the two."),
+            unit="ratio",
+        ),
+        FieldText(
+            name="loop_rereads",
+            label=_("Alarm when read again after a run"),
+            help=_("Files or searches that a run took out of the window."),
+            unit="items",
+        ),
     ),
 )
 

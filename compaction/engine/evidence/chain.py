@@ -150,14 +150,15 @@ class Opening:
 
 
 def _summary_in(messages: Sequence[Message]) -> tuple[int | None, str]:
-    """Return the newest summary, bare, and the position of its message."""
-    for position in range(len(messages) - 1, -1, -1):
-        message = messages[position]
-        if message.carried_summary:
-            return position, bare_summary(message.carried_summary)
-        if message.kind is Kind.SUMMARY:
-            return position, bare_summary(message.text)
-    return None, ""
+    """Return the summary, bare, and the position of its message; logs may hold more."""
+    found = [
+        (position, bare_summary(message.carried_summary or message.text))
+        for position, message in enumerate(messages)
+        if message.carried_summary or message.kind is Kind.SUMMARY
+    ]
+    if not found:
+        return None, ""
+    return found[-1][0], "\n\n".join(text for _, text in found)
 
 
 class _Searchable:
