@@ -5,7 +5,9 @@ from __future__ import annotations
 from compaction.models.conversation import Conversation, PolicyProfile
 from compaction.models.cooldown import Cooldown
 from compaction.models.endpoint import Endpoint
+from compaction.models.evidence_trace import EvidenceTrace
 from compaction.models.imports import ImportJob
+from compaction.models.loop_event import LoopEvent
 from compaction.models.memory import MemoryItem
 from compaction.models.message import Message
 from compaction.models.operator import AuditHead, OperatorAction, SignInToken
@@ -23,7 +25,9 @@ __all__ = [
     "Conversation",
     "Cooldown",
     "Endpoint",
+    "EvidenceTrace",
     "ImportJob",
+    "LoopEvent",
     "MemoryItem",
     "Message",
     "OperatorAction",
