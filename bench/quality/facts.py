@@ -43,8 +43,8 @@ class Fact:
 
     `position` counts messages over all rounds. A fact that no longer holds has
     `ended`, the position of the message that ended it, and `successor`, the value that
-    took its place ('' when it was only closed): from then on it need not survive and
-    must not be shown as live.
+    took its place, or the sentence that closed it: from then on it need not survive
+    and must not be shown as live without its successor.
     """
 
     kind: Kind

@@ -20,7 +20,7 @@ def stale_lines(summary: str, facts: Iterable[Fact], *, until: int) -> list[str]
     """Return the lines of a summary that show what was ended as if it held.
 
     Everything outside of a Done section shows what holds; a line that names the new
-    value beside the old one explains a change.
+    value beside the old one, or quotes what closed it, tells of the change.
     """
     ended = [fact for fact in facts if fact.is_stale(until)]
     lines = list(_live_lines(summary))

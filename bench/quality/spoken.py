@@ -120,6 +120,7 @@ def plant_closed(planter: Planter, number: int) -> Plant:
     thing = fill("{物}" if tongue is zh else "{thing}", dice)
     given = {"thing": thing, "物": thing}
     phrase, text = read_marked(fill(opened, dice, **given))
+    closing = fill(closing, dice, **given)
     by_agent = closing.startswith(_BY_AGENT)
     speaker = Place.ASSISTANT if by_agent else Place.USER
     key = f"closed {number}"
@@ -127,11 +128,11 @@ def plant_closed(planter: Planter, number: int) -> Plant:
         Later(
             due=number + dice.randint(3, 90),
             speaker=speaker,
-            phrase=fill(closing, dice, **given),
+            phrase=closing,
             kind=Kind.TODO,
             text="",
             ends=key,
-            successor="",
+            successor=closing.rstrip(".。"),
         )
     )
     messages, offset = planter.said(phrase, speaker, tongue)

@@ -45,7 +45,9 @@ _HEADINGS: tuple[tuple[re.Pattern[str], EvidenceKind], ...] = tuple(
         (r"^progress$|进展", EvidenceKind.DONE),
     )
 )
-_FILE = re.compile(r"`?(?P<path>[^`\n]{1,300}?)`?(?:\s+[-–—:]\s+(?P<note>.{1,300}))?$")
+_FILE = re.compile(
+    r"`?(?P<path>[^`\n]{1,300}?)`?(?:(?:\s+[-–—]|\s*:)\s+(?P<note>.{1,300}))?$"
+)
 _LIST = re.compile(r"(?P<note>[^:`]{1,60}): (?P<listed>\S.*)$")
 _COMMAND = re.compile(r"`(?P<command>[^\n]{1,300})`\s*(?:->|→)\s*(?P<note>.{1,200})$")
 _COMMANDS = re.compile(r"(?P<note>[^`]{1,200}): (?P<listed>`[^`]+`(?:, `[^`]+`)*)$")

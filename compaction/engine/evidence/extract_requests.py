@@ -31,7 +31,7 @@ _LATE_TURNS = 3  # assistant texts that still tell where the work stands
 def extract_requests(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
     """Yield the goal, then each request with what was answered to it."""
     asked = spoken_by_user(turns)
-    goal = next((n for n, turn in enumerate(asked) if _says_much(turn)), 0)
+    goal = _find_goal(turns, asked)
     answers = _answers(turns, [turn.position for turn in asked])
     for number, turn in enumerate(asked):
         answer = answers[number]
@@ -44,6 +44,16 @@ def extract_requests(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
             status=EvidenceStatus.RESOLVED if is_past else EvidenceStatus.LIVE,
             note=answer,
         )
+
+
+def _find_goal(turns: Sequence[Turn], asked: Sequence[Turn]) -> int:
+    """Return which request is the goal; -1 where the beginning is not among the turns.
+
+    What begins with a call or its result goes on with something asked for before.
+    """
+    if turns and (turns[0].is_result or turns[0].calls):
+        return -1
+    return next((n for n, turn in enumerate(asked) if _says_much(turn)), 0)
 
 
 def _weight_of_request(turn: Turn, number: int, count: int) -> float:

@@ -124,9 +124,13 @@ class _Writer:
                 light = item.evolve(weight=item.weight * 0.45)
                 yield self._line("done", item.text, light, key=item.text)
         else:
-            must = item.kind is _K.TODO
             text = f"{label}{item.text}"
-            yield self._line(place, text, item, must=must, key=item.text)
+            if (
+                item.kind is _K.TODO
+            ):  # also when the newest request tells it: that passes
+                yield self._line(place, text, item, must=True)
+            else:
+                yield self._line(place, text, item, key=item.text)
 
     def _is_asked(self, item: EvidenceItem) -> bool:
         """True for work that a user asked for: its request tells it already."""

@@ -63,6 +63,11 @@ class Likeness:
             and self._overlap(self._words[number], asked) >= least
         ]
 
+    def lacks(self, text: str, number: int) -> int:
+        """Return how many rare words of a known statement a text does not have."""
+        missing = self._words[number] - telling_words(text)
+        return sum(self._common.get(word, 0) <= _FEW for word in missing)
+
     def _overlap(self, left: frozenset[str], right: frozenset[str]) -> float:
         """Return the lower of two shares: by number of words, and by their rarity."""
         both = self._rarity(left & right)

@@ -180,8 +180,8 @@ def _replaced(
 ) -> Iterable[int]:
     """Return the constraints in whose place a newer one steps."""
     near = known.alike(text, least=0.6, shared=2)
-    if takes_back(text):
-        return near
+    if takes_back(text):  # the older one may have a value of its own, not a topic
+        return [number for number in near if known.lacks(text, number) <= 1]
     return [
         number
         for number in near

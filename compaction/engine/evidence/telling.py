@@ -6,12 +6,16 @@ where every word is there.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 from compaction.engine.evidence.items import EvidenceItem, EvidenceKind
 from compaction.engine.evidence.wording import CJK, content_words, has_value
+from compaction.engine.messages import Message, ToolCall
 
 _UNIT = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
 _VALUES = re.compile(
@@ -125,3 +129,32 @@ def _joins(left: str, right: str) -> bool:
 
 
 _WORD_CHAR = re.compile(rf"[^\W{CJK}]")
+
+
+def words_of(message: Message) -> str:
+    """Return all that a message tells: its text, and what its calls were given."""
+    parts = [message.text, *(_words_of_call(call) for call in message.tool_calls)]
+    return "\n".join(part for part in parts if part)
+
+
+def _words_of_call(call: ToolCall) -> str:
+    """Return the arguments of a call, and as text what JSON writes in escapes."""
+    if "\\" not in call.arguments:
+        return f"{call.name} {call.arguments}"
+    try:
+        value = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return f"{call.name} {call.arguments}"
+    return "\n".join([call.name, *_leaves(value)])
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, Mapping):
+            waiting += here.values()
+        elif isinstance(here, list):
+            waiting += here
+        elif here is not None:
+            yield str(here)

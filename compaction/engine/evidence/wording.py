@@ -9,7 +9,7 @@ from itertools import pairwise
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])[ \t]+(?=[A-Z\"'(\[`*\d/@-])|(?<=[。！？；])|\n"
     # People begin sentences in small letters, too; not after an abbreviation.
-    r"|(?<=[a-z0-9)\]\"'`][.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)"
+    r"|(?<=[A-Za-z0-9)\]\"'`][.!?])(?<!\b[A-Z]\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\betc\.)(?<!\bvs\.)"
     r"(?<!\bcf\.)(?<!\bapprox\.)(?<!\bno\.)(?<!\bincl\.)(?<!\bresp\.)[ \t]+(?=[a-z])"
 )
 _DECORATION = re.compile(
