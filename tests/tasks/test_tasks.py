@@ -14,9 +14,11 @@ from django.utils import timezone
 from compaction import tasks
 from compaction.models import Run, Session
 from compaction.services.runs import Refusal, RunRequest, queue_run
+from compaction.services.turns import TurnRequest, queue_turn
 from hermes_web.environment import broker_options
 from tests.conversations import long_work, store_session
 from tests.services.run_fixtures import POLICY
+from tests.services.turn_fixtures import own_session, says
 
 NOWHERE = "redis://127.0.0.1:9/0"
 ASK = RunRequest(policy=POLICY)
@@ -91,6 +93,34 @@ def test_the_sweep_does_what_a_lost_message_should_have_done(session):
         tasks.sweep()
     run.refresh_from_db()
     assert run.outcome == "summarised"
+
+
+def test_a_message_wakes_a_worker_after_the_commit(
+    endpoint, django_capture_on_commit_callbacks
+):
+    endpoint.play(says("Done."))
+    conversation = own_session().conversation
+    with django_capture_on_commit_callbacks() as waiting:
+        turn = tasks.start_turn(conversation, TurnRequest(text="Go.", key="one"))
+
+    assert turn.status == "queued"
+    (send,) = waiting
+    send()
+    turn.refresh_from_db()
+    assert turn.end == "completed"
+    again = tasks.start_turn(conversation, TurnRequest(text="Go.", key="one"))
+    assert again == turn
+
+
+def test_the_sweep_takes_up_a_turn_whose_message_was_lost(endpoint):
+    endpoint.play(says("Done."))
+    turn = queue_turn(own_session().conversation, TurnRequest(text="Go.", key="one"))
+
+    with time_machine.travel(timezone.now() + timedelta(seconds=6)):
+        tasks.sweep()
+
+    turn.refresh_from_db()
+    assert turn.end == "completed"
 
 
 def test_the_names_of_the_tasks_are_those_that_the_schedule_sends(settings):
