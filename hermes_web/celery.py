@@ -10,8 +10,11 @@ import os
 
 from celery import Celery
 
+from hermes_web.file_broker import use_whole_files
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "hermes_web.settings")
 
+use_whole_files()
 app = Celery("hermes_web")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

@@ -7,11 +7,13 @@ from datetime import timedelta
 import pytest
 from django.core.cache import cache
 from django.db import connection
+from django.template.loader import render_to_string
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from compaction.models import Cooldown, Run
+from compaction.sources.detection import READERS
 from tests.web.rows import (
     NOON,
     a_conversation,
@@ -33,6 +35,17 @@ def test_a_viewer_sees_conversations_newest_first(as_viewer):
     a_conversation(title="newer", active_at=NOON + timedelta(hours=1))
 
     assert shown(as_viewer) == ["newer", "older"]
+
+
+@pytest.mark.parametrize("source", [reader.FORMAT for reader in READERS])
+def test_every_format_that_can_be_imported_has_a_name_in_the_list(as_viewer, source):
+    a_conversation(title="one", source=source)
+
+    page = as_viewer.get("/sessions/").content.decode()
+
+    name = render_to_string("compaction/sessions/_source.html", {"source": source})
+    assert name.strip() in page
+    assert "_" not in name
 
 
 def test_a_stranger_finds_nothing_at_this_address(stranger, client):
