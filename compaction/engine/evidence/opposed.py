@@ -40,12 +40,13 @@ _FAMILIES: tuple[tuple[str, ...], ...] = (
 """Choices of which one at a time can hold; data only."""
 
 _CHOICES = re.compile(
-    "|".join(
-        rf"(?P<f{family}_{number}>(?<![A-Za-z])(?:{choice})(?![A-Za-z]))"
+    "(?<![a-z])(?:"
+    + "|".join(
+        f"(?P<f{family}_{number}>{choice})"
         for family, choices in enumerate(_FAMILIES)
         for number, choice in enumerate(choices)
-    ),
-    re.IGNORECASE,
+    )
+    + ")(?![a-z])"
 )
 _REFUSED = re.compile(
     r"(?:\b(?:not|no|never|without|over|from|don't|doesn't|stop|avoid)(?: use| using)?"
@@ -62,6 +63,7 @@ _NEGATED = re.compile(
 
 def choices(text: str) -> Iterator[tuple[str, str, bool]]:
     """Yield (family, choice, whether it is wanted) for each choice that is named."""
+    text = text.lower()
     for found in _CHOICES.finditer(text):
         family, _, choice = (found.lastgroup or "").partition("_")
         refused = _REFUSED.search(text[max(0, found.start() - 24) : found.start()])
@@ -70,7 +72,7 @@ def choices(text: str) -> Iterator[tuple[str, str, bool]]:
 
 def without_choices(text: str) -> frozenset[str]:
     """Return what a statement is about, apart from what it chooses."""
-    return content_words(_CHOICES.sub(" ", text)) - _EVERYWHERE
+    return content_words(_CHOICES.sub(" ", text.lower())) - _EVERYWHERE
 
 
 _EVERYWHERE = words(

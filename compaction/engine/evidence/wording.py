@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 _SENTENCE_END = re.compile(
@@ -132,6 +133,7 @@ def around(text: str, start: int, end: int, limit: int) -> str:
     return text[left:right].strip()
 
 
+@lru_cache(maxsize=4_096)
 def content_words(text: str) -> frozenset[str]:
     """Return the words that say what a text is about; Chinese as character pairs."""
     found: set[str] = set()
@@ -151,10 +153,13 @@ def _pairs(run: str) -> Iterator[str]:
 
 def _stem(word: str) -> str:
     """Take a common ending off, so that `migrating` and `migrated` meet `migrate`."""
-    for ending in ("ing", "ed", "es", "s", "e"):
+    for ending in _ENDINGS.get(word[-1], ()):
         if word.endswith(ending) and len(word) - len(ending) >= 4:
             return word[: -len(ending)]
     return word
+
+
+_ENDINGS = {"g": ("ing",), "d": ("ed",), "s": ("es", "s"), "e": ("e",)}
 
 
 _ASSIGNED = re.compile(
