@@ -25,6 +25,7 @@ from compaction.models import (
     Session,
     Turn,
 )
+from compaction.services.loops import note_loops
 from compaction.store import load_outline, situation_of
 from compaction.store.policies import policy_in_force
 
@@ -47,6 +48,7 @@ def refresh_conversation(
     if tip is not None:
         tip.conversation = conversation
         _note_tip(conversation, tip, outline)
+        note_loops(tip, policy_in_force(tip).policy)
     conversation.save(update_fields=_COLUMNS)
 
 

@@ -74,11 +74,16 @@ def _versions(conversation: Conversation) -> Any:
 def _read_version(row: TaskStateVersion) -> TaskVersion:
     return TaskVersion(
         version=row.version,
-        state=TaskState(goal=row.goal, todos=_todos(row.todos)),
+        state=state_of_version(row),
         author=row.author.get_username() if row.author else "",
         by_agent=row.by_agent,
         at=row.created_at,
     )
+
+
+def state_of_version(row: TaskStateVersion) -> TaskState:
+    """Return the state that a version holds, whole."""
+    return TaskState(goal=row.goal, todos=_todos(row.todos))
 
 
 def _todos(rows: Iterable[Mapping[str, Any]]) -> tuple[Todo, ...]:
