@@ -8,6 +8,7 @@ from compaction.views import (
     compact,
     context,
     cooldowns,
+    endpoints,
     imports,
     lineage,
     overview,
@@ -140,6 +141,17 @@ policy_urls: list[URLPattern] = [
     ),
 ]
 
+endpoint_urls: list[URLPattern] = [
+    path("endpoints/", endpoints.list_endpoints, name="endpoint-list"),
+    path("endpoints/new/", endpoints.add, name="endpoint-new"),
+    path("endpoints/<slug:name>/", endpoints.change, name="endpoint-edit"),
+    path("endpoints/<slug:name>/delete/", endpoints.delete, name="endpoint-delete"),
+    path("endpoints/<slug:name>/move/", endpoints.move, name="endpoint-move"),
+    path("endpoints/<slug:name>/enable/", endpoints.enable, name="endpoint-enable"),
+    path("endpoints/<slug:name>/disable/", endpoints.disable, name="endpoint-disable"),
+    path("endpoints/<slug:name>/test/", endpoints.test, name="endpoint-test"),
+]
+
 import_urls: list[URLPattern] = [
     path("import/", imports.import_files, name="import"),
     path("import/home/", imports.import_home, name="import-home"),
@@ -164,6 +176,7 @@ urlpatterns: list[URLPattern] = [
     *timeline_urls,
     *run_urls,
     *policy_urls,
+    *endpoint_urls,
     *import_urls,
     *sign_in_urls,
 ]

@@ -245,7 +245,7 @@
     c: press("[data-shortcut='c']"),
     ".": press("[data-live-toggle]"),
   };
-  const AFTER_G = { o: "[data-go='o']", s: "[data-go='s']", r: "[data-go='r']", p: "[data-go='p']", i: "[data-go='i']", c: "[data-tab='1']" };
+  const AFTER_G = { o: "[data-go='o']", s: "[data-go='s']", r: "[data-go='r']", p: "[data-go='p']", e: "[data-go='e']", i: "[data-go='i']", c: "[data-tab='1']" };
   for (let digit = 1; digit <= 7; digit += 1) KEYS[digit] = press(`[data-tab='${digit}']`);
 
   let sawG = 0;

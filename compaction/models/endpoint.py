@@ -33,7 +33,7 @@ class Endpoint(models.Model):
     allow_private = models.BooleanField(default=False)
     version = models.PositiveIntegerField(default=1)
     changed_at = models.DateTimeField(auto_now=True)
-    trial = models.JSONField(default=dict, blank=True)  # services.endpoint_trials
+    trial = models.JSONField(default=dict, blank=True)  # store.endpoint_trials.Trial
 
     class Meta:
         ordering = ["position", "pk"]

@@ -36,10 +36,14 @@ class Verb(StrEnum):
     CANCEL_RUN = "cancel_run"
     EDIT_SUMMARY = "edit_summary"
     EDIT_TASK_STATE = "edit_task_state"
+    EDIT_MEMORY = "edit_memory"
     CLEAR_COOLDOWN = "clear_cooldown"
+    SEND_MESSAGE = "send_message"
+    STOP_TURN = "stop_turn"
     SET_POLICY = "set_policy"
     IMPORT = "import"
     EDIT_PROFILES = "edit_profiles"
+    EDIT_ENDPOINTS = "edit_endpoints"
     IMPORT_FROM_MACHINE = "import_from_machine"
     INVITE = "invite"
 
@@ -47,6 +51,7 @@ class Verb(StrEnum):
 _LEAST: Mapping[Verb, Role] = {
     Verb.VIEW: Role.VIEWER,
     Verb.EDIT_PROFILES: Role.ADMIN,
+    Verb.EDIT_ENDPOINTS: Role.ADMIN,
     # Reads files of the machine that the uploader could not read himself.
     Verb.IMPORT_FROM_MACHINE: Role.ADMIN,
     Verb.INVITE: Role.ADMIN,

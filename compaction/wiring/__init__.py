@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from compaction.wiring.counting import get_counter
 from compaction.wiring.endpoints import (
+    ENVIRONMENT,
     EndpointSpec,
     Prices,
     build_chat,
@@ -45,6 +46,7 @@ from compaction.wiring.surroundings import (
 
 __all__ = [
     "EMBEDDED_WINDOW",
+    "ENVIRONMENT",
     "EndpointSpec",
     "Hooks",
     "LeaseLimits",

@@ -16,6 +16,7 @@ urlpatterns = [
     path("sessions/", show_nothing, name="session-list"),
     path("runs/", show_nothing, name="run-list"),
     path("policies/", show_nothing, name="policy-list"),
+    path("endpoints/", show_nothing, name="endpoint-list"),
     path("import/", show_nothing, name="import"),
     path("sign-out/", show_nothing, name="sign-out"),
 ]

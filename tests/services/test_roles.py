@@ -17,7 +17,12 @@ def test_a_viewer_reads_and_does_nothing(viewer):
 def test_an_operator_acts_on_conversations_but_sets_nothing_for_everybody(operator):
     refused = {verb for verb in Verb if not can(operator, verb)}
 
-    assert refused == {Verb.EDIT_PROFILES, Verb.IMPORT_FROM_MACHINE, Verb.INVITE}
+    assert refused == {
+        Verb.EDIT_PROFILES,
+        Verb.EDIT_ENDPOINTS,
+        Verb.IMPORT_FROM_MACHINE,
+        Verb.INVITE,
+    }
 
 
 def test_an_admin_may_do_everything(admin):
