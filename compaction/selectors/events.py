@@ -6,7 +6,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from compaction.models import Conversation, Cooldown, RecoveryEvent, Run, Session
+from compaction.models import (
+    Conversation,
+    Cooldown,
+    LoopEvent,
+    RecoveryEvent,
+    Run,
+    Session,
+)
 from compaction.selectors.context import SessionHeader
 
 
@@ -52,6 +59,13 @@ def run_that_compacted(session: Session) -> Run | None:
     """Return the run that led from a session to the next; None when nobody knows."""
     runs = Run.objects.filter(session=session, result_session__isnull=False)
     return runs.defer("ledger", "findings", "prompt").order_by("-finished_at").first()
+
+
+def loops_of(header: SessionHeader) -> tuple[LoopEvent, ...]:
+    """Return the loops that a session itself shows; no query where there are none."""
+    if not header.counts.loops:
+        return ()
+    return tuple(LoopEvent.objects.filter(session=header.session).order_by("kind"))
 
 
 def _faults(conversation: Conversation, count: int) -> Iterator[LastEvent]:

@@ -18,6 +18,7 @@ from compaction.models import (
     Conversation,
     Cooldown,
     ImportJob,
+    LoopEvent,
     Run,
     WorkerSign,
 )
@@ -78,6 +79,7 @@ def overview(now: datetime) -> Overview:
         _near(),
         _cooldowns(now),
         _repeated(),
+        _loops(),
         _failed_runs(now),
         _worker(now),
         _queue(now),
@@ -120,6 +122,14 @@ def _repeated() -> Check:
     """Compacted as often as the default policy warns of; each pass loses detail."""
     found = Conversation.objects.filter(_OPEN, tip__compactions__gte=DEFAULT.warn_from)
     return _about(found, "repeated", "warn", order="-active_at")
+
+
+def _loops() -> Check:
+    """Open conversations whose newest session shows that they go round in circles."""
+    alarms = LoopEvent.objects.filter(is_alarm=True).values("session_id")
+    found = Conversation.objects.filter(tip_id__in=alarms)
+    open_ones = found.exclude(state=Conversation.State.ENDED)
+    return _about(open_ones, "loops", "warn", order="-active_at")
 
 
 def _about(found: QuerySet[Conversation], code: str, tone: str, *, order: str) -> Check:

@@ -11,7 +11,12 @@ from django.views.decorators.http import require_safe
 from compaction.models import Session
 from compaction.selectors.bodies import read_message_body
 from compaction.selectors.context import has_continuation
-from compaction.selectors.events import ended_runs, last_events, run_that_compacted
+from compaction.selectors.events import (
+    ended_runs,
+    last_events,
+    loops_of,
+    run_that_compacted,
+)
 from compaction.selectors.messages import SHOWS, read_window
 from compaction.selectors.plans import Picture
 from compaction.selectors.verdicts import standing_of
@@ -83,6 +88,7 @@ def _surroundings(
         "verdict": standing_of(frame["header"], planned.picture, window, last_run),
         "last_run": last_run,
         "events": last_events(frame["header"], runs, EVENTS_SHOWN),
+        "loops": loops_of(frame["header"]),
         "task": _task(session),
     }
 

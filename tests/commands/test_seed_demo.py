@@ -22,7 +22,7 @@ def seed():
 
 
 def test_loading_it_twice_changes_nothing():
-    assert "13 demo conversations" in seed()
+    assert "14 demo conversations" in seed()
     before = list(Conversation.objects.order_by("pk").values())
 
     assert "0 demo conversations" in seed()
@@ -45,7 +45,7 @@ def test_its_lineages_were_compacted_by_real_runs():
     runs = Run.objects.all()
 
     assert {run.outcome for run in runs} == {"summarised"}
-    assert len(runs) == 6
+    assert len(runs) == 8
     assert Conversation.objects.get(title="Nightly report").session_count == 4
     assert Summary.objects.filter(origin="edited").count() == 1
 

@@ -12,7 +12,7 @@ from compaction import wiring
 from compaction.engine.messages import Message
 from compaction.engine.recovery.reasons import REMEDIES, Reason
 from compaction.engine.triggers import Trigger
-from compaction.management.demo import stories_code, stories_work
+from compaction.management.demo import stories_code, stories_loops, stories_work
 from compaction.management.demo.script import Story, Trouble
 from compaction.models import Conversation, RecoveryEvent, Session
 from compaction.services.conversations import refresh_conversation
@@ -41,6 +41,7 @@ STORIES: tuple[Callable[[], Story], ...] = (
     stories_work.slow_query,
     stories_work.refund,
     stories_code.puzzle,
+    stories_loops.circles,
 )
 STEP = timedelta(seconds=20)  # between two messages
 
