@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from compaction.models.conversation import Conversation
+from compaction.models.run import Run
 
 
 class Cooldown(models.Model):
@@ -16,6 +17,9 @@ class Cooldown(models.Model):
 
     conversation = models.ForeignKey(
         Conversation, on_delete=models.CASCADE, related_name="cooldowns"
+    )
+    run = models.ForeignKey(  # whose failure started it; none when imported
+        Run, null=True, blank=True, on_delete=models.SET_NULL, related_name="cooldowns"
     )
     started_at = models.DateTimeField()
     until = models.DateTimeField()

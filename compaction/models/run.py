@@ -68,6 +68,7 @@ class Run(models.Model):
         max_length=16, choices=Status.choices, default=Status.QUEUED
     )
     phase = models.CharField(max_length=16, choices=Phase.choices, blank=True)
+    phase_started = models.JSONField(default=dict, blank=True)  # phase -> ISO moment
     outcome = models.CharField(max_length=16, choices=Outcome.choices, blank=True)
     reason = models.CharField(max_length=64, blank=True)  # code, for the templates
     error = models.TextField(blank=True)  # redacted, ≤ 2,000 characters

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 
 from compaction.models import Cooldown, RecoveryEvent, Run, RunChunk, Summary
 
@@ -56,7 +55,7 @@ def find_run(run_id: uuid.UUID) -> Run | None:
 
 def find_progress(run_id: uuid.UUID) -> Run | None:
     """Return a run with the few columns that say how far it is, or None."""
-    columns = ("status", "phase", "outcome", "attempt", "latency")
+    columns = ("status", "phase", "phase_started", "outcome", "attempt")
     times = ("queued_at", "started_at", "finished_at")
     return Run.objects.only(*columns, *times).filter(pk=run_id).first()
 
@@ -71,7 +70,7 @@ def run_detail(run_id: uuid.UUID) -> RunDetail | None:
         streamed=streamed_text(run_id),
         events=tuple(run.events.order_by("at", "pk")),
         ledger=count_ledger(run.ledger),
-        cooldown=_cooldown_started_by(run),
+        cooldown=run.cooldowns.order_by("started_at").first(),
         summary=run.summaries.order_by("pk").first(),
     )
 
@@ -117,19 +116,3 @@ def count_ledger(entries: Iterable[Mapping[str, object]]) -> tuple[LedgerCount, 
 
 def _number(value: object) -> int:
     return value if isinstance(value, int) else 0
-
-
-def _cooldown_started_by(run: Run) -> Cooldown | None:
-    """Return the rung that began while the run was on, or as it ended."""
-    began: datetime | None = run.started_at
-    if began is None or run.finished_at is None:
-        return None
-    return (
-        Cooldown.objects.filter(
-            conversation_id=run.session.conversation_id,
-            started_at__gte=began,
-            started_at__lte=run.finished_at,
-        )
-        .order_by("started_at")
-        .first()
-    )

@@ -1,4 +1,4 @@
-"""How far a run is: its steps, as the row says."""
+"""How far a run is and how long each step took, as the row says."""
 
 from __future__ import annotations
 
@@ -51,13 +51,26 @@ def _queue_state(run: Run) -> StepState:
 
 def _step(run: Run, phase: str) -> Step:
     state = _state_of(run, phase)
-    summarised = phase == Run.Phase.SUMMARISING and state is not StepState.SKIPPED
+    begin = _began(run, phase)
+    is_over = state in (StepState.DONE, StepState.FAILED) and begin is not None
     return Step(
         code=phase,
         state=state,
-        at=run.started_at,
-        took=(run.latency or None) if summarised else None,
+        at=begin or run.started_at,
+        took=_seconds(begin, _ended(run, begin)) if begin and is_over else None,
     )
+
+
+def _began(run: Run, phase: str) -> datetime | None:
+    """When the newest attempt entered a phase; runs of old versions did not say."""
+    told = run.phase_started.get(phase)
+    return datetime.fromisoformat(told) if told else None
+
+
+def _ended(run: Run, begin: datetime) -> datetime | None:
+    """When the phase that began then was left: at the next one, or at the end."""
+    later = filter(None, (_began(run, phase) for phase in _PHASES))
+    return min((at for at in later if at > begin), default=run.finished_at)
 
 
 def _state_of(run: Run, phase: str) -> StepState:

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from compaction.models import Conversation, Cooldown
+from compaction.models import Conversation, Cooldown, Run
 from compaction.services.audit import Change, record_action
 from compaction.services.conversations import refresh_conversation
 
@@ -39,12 +39,18 @@ def count_failures(conversation: Conversation) -> int:
 
 
 def start_cooldown(
-    conversation: Conversation, *, seconds: float, reason: str, error: str = ""
+    conversation: Conversation,
+    *,
+    seconds: float,
+    reason: str,
+    error: str = "",
+    run: Run | None = None,
 ) -> Cooldown:
-    """Start the next rung; `reason` is a code, `error` redacted text."""
+    """Start the next rung; `reason` is a code, `error` redacted, `run` its cause."""
     now = timezone.now()
     return Cooldown.objects.create(
         conversation=conversation,
+        run=run,
         started_at=now,
         until=now + timedelta(seconds=seconds),
         seconds=round(seconds),

@@ -18,7 +18,7 @@ from compaction.engine.phases.redaction import redact
 from compaction.engine.phases.summary import SummaryFailed
 from compaction.engine.recovery.classification import classify
 from compaction.engine.recovery.reasons import Decision, Reason
-from compaction.models import Conversation, RecoveryEvent, Run
+from compaction.models import RecoveryEvent, Run
 from compaction.services.conversations import refresh_conversation
 from compaction.services.cooldowns import count_failures, start_cooldown
 from compaction.services.leases import Lease
@@ -115,7 +115,7 @@ def note_failure(run: Run, failure: Failure, *, action: str) -> None:
     decision = failure.decision
     if decision is None:
         return
-    delay = _start_cooldown(run.session.conversation, failure, decision)
+    delay = _start_cooldown(run, failure, decision)
     RecoveryEvent.objects.create(
         session=run.session,
         run=run,
@@ -134,15 +134,18 @@ def note_failure(run: Run, failure: Failure, *, action: str) -> None:
     )
 
 
-def _start_cooldown(
-    conversation: Conversation, failure: Failure, decision: Decision
-) -> float:
+def _start_cooldown(run: Run, failure: Failure, decision: Decision) -> float:
+    conversation = run.session.conversation
     seconds = cooldown_after(
         decision.reason,
         count_failures(conversation) + 1,
         retry_after=decision.retry_after,
     )
     start_cooldown(
-        conversation, seconds=seconds, reason=failure.reason, error=failure.error
+        conversation,
+        seconds=seconds,
+        reason=failure.reason,
+        error=failure.error,
+        run=run,
     )
     return seconds

@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from django.db import OperationalError, transaction
+from django.utils import timezone
 
 from compaction.models import Run, RunChunk
 from compaction.services.heartbeat import Pulse
@@ -32,10 +33,12 @@ class Progress:
         self._waiting: list[str] = []
         self._seq = 0
         self._written_at = time.monotonic()
+        self._started = {Run.Phase.PLANNING.value: _now()}
 
     def enter(self, phase: Run.Phase, **columns: Any) -> None:
         """Say that a phase begins, with what else is known now."""
-        self._lease.renew(phase=phase, **columns)
+        self._started[phase.value] = _now()
+        self._lease.renew(phase=phase, phase_started=self._started, **columns)
 
     def on_chunk(self, text: str) -> None:
         """Take a piece of streamed text; write when a batch is due."""
@@ -67,3 +70,7 @@ class Progress:
                 text=readable(text),
             )
         self._seq += 1
+
+
+def _now() -> str:
+    return timezone.now().isoformat()

@@ -24,6 +24,7 @@ from compaction.services.leases import (
     take_due,
     take_hopeless,
 )
+from compaction.services.purging import purge_streams
 from compaction.services.run_failures import Failure, fail_run
 from compaction.services.turn_ends import give_up_turn
 
@@ -40,8 +41,9 @@ class Due:
 
 
 def sweep() -> Due:
-    """Give up hopeless rows, and return those whose wake-up must be sent again."""
+    """Give up hopeless rows, delete old streams; return whose wake-up must be sent."""
     _give_sign()
+    purge_streams()
     limits = wiring.lease_limits()
     for lease in take_hopeless(Run, terms=limits):
         _give_up(lease)

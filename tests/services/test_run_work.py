@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from decimal import Decimal
 
 import pytest
@@ -28,7 +29,7 @@ from compaction.store import (
     write_messages,
 )
 from tests.conversations import call, long_talk, long_work, say, store_session
-from tests.server.replies import SUMMARY, Reply
+from tests.server.replies import SUMMARY, Reply, failure
 from tests.services.run_fixtures import POLICY, everything_of, preset, run_session
 
 ASK = RunRequest(policy=POLICY)
@@ -363,6 +364,23 @@ def test_what_is_sent_is_kept_with_the_run(session, endpoint):
     assert (run.summariser, run.embedded) == ("scripted", False)
     assert run.latency > 0
     assert run.usage["input_tokens"] > 0
+
+
+def test_a_run_says_when_each_of_its_phases_began(session, endpoint):
+    run = run_session(session)
+
+    began = [datetime.fromisoformat(run.phase_started[p.value]) for p in Run.Phase]
+    assert began == sorted(began)
+    assert run.started_at <= began[0]
+    assert began[-1] <= run.finished_at
+
+
+def test_a_cooldown_names_the_run_whose_failure_started_it(session, endpoint):
+    endpoint.play(failure(500))
+    run = run_session(session)
+
+    assert run.outcome == "aborted"
+    assert active_cooldown(session.conversation).run == run
 
 
 def test_streamed_text_is_kept_in_batches(session, endpoint):

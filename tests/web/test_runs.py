@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.test import Client
@@ -150,7 +151,7 @@ class TestOne:
 
     def test_a_failed_run_says_what_came_back_and_until_when_it_waits(self, as_viewer):
         run = a_failed_run(error="Too many requests", error_status=429)
-        a_cooldown(run.session.conversation, started_at=run.started_at)
+        a_cooldown(run.session.conversation, run=run)
         a_fault(run.session, run=run)
 
         page = text_of(as_viewer.get(f"/runs/{run.pk}/"))
@@ -258,3 +259,29 @@ class TestCancel:
         run = a_run()
 
         assert as_operator.get(f"/runs/{run.pk}/cancel/").status_code == 405
+
+
+class TestSteps:
+    def test_each_phase_that_was_passed_shows_how_long_it_took(self, as_viewer):
+        noon = datetime(2026, 11, 30, 12, tzinfo=UTC)
+        after = [0.5, 2.5, 30.5, 32.0]  # seconds after noon at which a phase began
+        run = an_ended_run(
+            queued_at=noon,
+            started_at=noon,
+            finished_at=noon + timedelta(seconds=40),
+            phase_started={
+                phase.value: (noon + timedelta(seconds=seconds)).isoformat()
+                for phase, seconds in zip(Run.Phase, after, strict=True)
+            },
+        )
+
+        steps = as_viewer.get(f"/runs/{run.pk}/").context["steps"]
+
+        assert [step.took for step in steps] == [0.0, 2.0, 28.0, 1.5, 8.0]
+
+    def test_a_run_of_an_older_version_shows_no_times_it_does_not_know(self, as_viewer):
+        run = an_ended_run()
+
+        steps = as_viewer.get(f"/runs/{run.pk}/").context["steps"]
+
+        assert [step.took for step in steps[1:]] == [None] * len(Run.Phase)

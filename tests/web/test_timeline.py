@@ -38,6 +38,16 @@ def an_edit(session: Session, operator) -> None:
     add_summary(session, new, previous=None)
 
 
+def test_a_cooldown_leads_to_the_run_that_started_it(as_viewer):
+    session = a_session()
+    run = a_failed_run(session, reason="overloaded")
+    a_cooldown(session.conversation, run=run)
+
+    page = as_viewer.get(address_of(session, "?kind=cooldown")).content.decode()
+
+    assert f'href="/runs/{run.pk}/"' in page
+
+
 def test_all_that_happened_is_told_newest_first(as_viewer, operator):
     session = a_session()
     an_ended_run(session)
