@@ -21,9 +21,9 @@ from compaction.engine.evidence.items import (
     EvidenceKind,
     EvidenceStatus,
 )
-from compaction.engine.evidence.labels import ALL, NOTES, NOTHING, strip_label
+from compaction.engine.evidence.labels import ALL, GUARD, NOTES, NOTHING, strip_label
 from compaction.engine.evidence.wording import subject_key
-from compaction.engine.phases.summary_text import Section, parse_sections
+from compaction.engine.phases.summary_text import parse_sections
 
 CARRIED = 0.95
 """What a carried item weighs beside a new one of its kind."""
@@ -48,6 +48,7 @@ _HEADINGS: tuple[tuple[re.Pattern[str], EvidenceKind], ...] = tuple(
 _FILE = re.compile(
     r"`?(?P<path>[^`\n]{1,300}?)`?(?:(?:\s+[-–—]|\s*:)\s+(?P<note>.{1,300}))?$"
 )
+_QUOTED_FILE = re.compile(r"`(?P<path>[^`\n]{1,300})` - (?P<note>\S.{0,299})$")
 _LIST = re.compile(r"(?P<note>[^:`]{1,60}): (?P<listed>\S.*)$")
 _COMMAND = re.compile(r"`(?P<command>[^\n]{1,300})`\s*(?:->|→)\s*(?P<note>.{1,200})$")
 _COMMANDS = re.compile(r"(?P<note>[^`]{1,200}): (?P<listed>`[^`]+`(?:, `[^`]+`)*)$")
@@ -59,33 +60,49 @@ def read_previous(summary: str) -> tuple[EvidenceItem, ...]:
     """Return what a bare summary tells, as items without a position."""
     found: list[EvidenceItem] = []
     for section in parse_sections(NOTES.sub("", summary)):
-        kind = _kind_of(section)
         for text in section.items:
-            line = text.strip()
+            line = text.strip()[: 2 * ITEM_CHARS]
             if line and line.casefold() not in NOTHING:
-                found += _items(kind, line[: 2 * ITEM_CHARS], is_first=not found)
+                found += _items(section.path, line, is_first=not found)
     return tuple(found)
 
 
-def _kind_of(section: Section) -> EvidenceKind:
+def _kind_of(path: str) -> EvidenceKind:
     for pattern, kind in _HEADINGS:
-        if pattern.search(section.path):
+        if pattern.search(path):
             return kind
     return EvidenceKind.IDENTIFIER
 
 
-def _items(kind: EvidenceKind, text: str, *, is_first: bool) -> Iterator[EvidenceItem]:
-    labelled = _labelled(kind, text)
+def _items(path: str, text: str, *, is_first: bool) -> Iterator[EvidenceItem]:
+    kind = _kind_of(path)
+    if text.startswith(GUARD):
+        yield _item(kind, text.removeprefix(GUARD))
+        return
+    labelled = _labelled(_MIXED if path == _MIXED else kind, text)
     if labelled is not None:
         yield from labelled
     elif kind is EvidenceKind.GOAL and not is_first:
         yield _item(EvidenceKind.REQUEST, text)
+    elif path == _MIXED:
+        yield from _read_mixed(text)
     elif kind in _READERS:
         yield from _READERS[kind](text)
-    elif kind is EvidenceKind.IDENTIFIER:
-        yield from _read_fact(text)
     else:
         yield _item(kind, text)
+
+
+_MIXED = "Progress"
+"""The heading below which the tutorial's template has all that it has no other for."""
+
+
+def _read_mixed(text: str) -> Iterator[EvidenceItem]:
+    if _COMMANDS.match(text) or _COMMAND.match(text):
+        yield from _read_command(text)
+    elif is_error(text) or _ARGUMENTS.match(text):
+        yield from _read_fact(text)
+    else:
+        yield _item(EvidenceKind.DONE, text)
 
 
 _ARGUMENTS = re.compile(r"[\w.-]{1,60}: [\w.\[\]-]{1,80}=")
@@ -123,26 +140,26 @@ def _key_of(kind: EvidenceKind, text: str) -> str:
 
 # what we wrote ourselves
 
-_LABELLED: tuple[tuple[str, EvidenceKind, tuple[EvidenceKind, ...]], ...] = (
+_LABELLED: tuple[tuple[str, EvidenceKind, tuple[str, ...]], ...] = (
     ("newest", EvidenceKind.REQUEST, (EvidenceKind.GOAL,)),
     ("constraint", EvidenceKind.CONSTRAINT, (EvidenceKind.GOAL,)),
-    ("asked", EvidenceKind.REQUEST, (EvidenceKind.DONE,)),
-    ("in_progress", EvidenceKind.TODO, (EvidenceKind.STATE, EvidenceKind.DONE)),
-    ("waiting", EvidenceKind.QUESTION, (EvidenceKind.BLOCKER, EvidenceKind.DONE)),
-    ("open_question", EvidenceKind.QUESTION, (EvidenceKind.BLOCKER, EvidenceKind.DONE)),
-    ("error", EvidenceKind.ERROR, (EvidenceKind.IDENTIFIER, EvidenceKind.DONE)),
-    ("fact", EvidenceKind.IDENTIFIER, (EvidenceKind.DONE,)),
+    ("asked", EvidenceKind.REQUEST, (EvidenceKind.DONE, _MIXED)),
+    ("in_progress", EvidenceKind.TODO, (EvidenceKind.STATE, _MIXED)),
+    ("waiting", EvidenceKind.QUESTION, (EvidenceKind.BLOCKER, _MIXED)),
+    ("open_question", EvidenceKind.QUESTION, (EvidenceKind.BLOCKER, _MIXED)),
+    ("error", EvidenceKind.ERROR, (EvidenceKind.IDENTIFIER, _MIXED)),
+    ("fact", EvidenceKind.IDENTIFIER, (_MIXED,)),
 )
 """A label, the kind that it tells, and the kinds below whose heading it stands."""
 
 _OUTLIVED = (
-    ("last_reply", (EvidenceKind.STATE, EvidenceKind.DONE)),
+    ("last_reply", (EvidenceKind.STATE, _MIXED)),
     ("announced", (EvidenceKind.TODO,)),
 )
 """What stood at the end of an earlier part: later messages tell it better."""
 
 
-def _labelled(heading: EvidenceKind, text: str) -> list[EvidenceItem] | None:
+def _labelled(heading: str, text: str) -> list[EvidenceItem] | None:
     for name, kind, headings in _LABELLED:
         bare = strip_label(text, name) if heading in headings else None
         if bare is not None:
@@ -150,10 +167,10 @@ def _labelled(heading: EvidenceKind, text: str) -> list[EvidenceItem] | None:
     for name, headings in _OUTLIVED:
         if heading in headings and strip_label(text, name) is not None:
             return []
-    if heading is EvidenceKind.FILE:
+    if heading == EvidenceKind.FILE:
         listed = strip_label(text, "read")
         return None if listed is None else _read_listed("read", listed)
-    if heading in (EvidenceKind.COMMAND, EvidenceKind.DONE):
+    if heading in (EvidenceKind.COMMAND, _MIXED):
         listed = strip_label(text, "tools")
         return None if listed is None else list(_read_tools(listed))
     return None
@@ -200,6 +217,10 @@ def _read_file(text: str) -> Iterator[EvidenceItem]:
     if listed and tells_acts(listed["note"]):
         yield from _read_listed(listed["note"], listed["listed"])
         return
+    quoted = _QUOTED_FILE.match(text)
+    if quoted:
+        yield _item(EvidenceKind.FILE, quoted["path"], quoted["note"])
+        return
     match = _FILE.match(text)
     if match is None or " " in match["path"].strip().replace(" -> ", ""):
         yield _item(EvidenceKind.IDENTIFIER, text)
@@ -229,4 +250,5 @@ def _ended(command: str, note: str) -> EvidenceItem:
 _READERS: dict[EvidenceKind, Callable[[str], Iterator[EvidenceItem]]] = {
     EvidenceKind.FILE: _read_file,
     EvidenceKind.COMMAND: _read_command,
+    EvidenceKind.IDENTIFIER: _read_fact,
 }

@@ -113,3 +113,20 @@ def strip_label(text: str, name: str) -> str | None:
         if text.startswith(label):
             return text[len(label) :]
     return None
+
+
+GUARD = "» "
+"""Before a text that begins like a label and is none."""
+
+_LABELS = tuple(
+    label
+    for labels in ALL
+    for name in Labels.__slots__
+    if name not in ("note", "answered", "fixed", "left_out", "nothing", "kinds")
+    for label in (getattr(labels, name),)
+)
+
+
+def guarded(text: str) -> str:
+    """Return a text so that nobody takes its beginning for a label."""
+    return f"{GUARD}{text}" if text.startswith((*_LABELS, GUARD)) else text

@@ -10,7 +10,7 @@ from compaction.engine.evidence.extract_questions import ASKED_BY_USER
 from compaction.engine.evidence.extract_requests import NEWEST_REQUEST
 from compaction.engine.evidence.extract_todos import ASKED
 from compaction.engine.evidence.items import EvidenceItem, EvidenceKind, EvidenceStatus
-from compaction.engine.evidence.labels import Labels
+from compaction.engine.evidence.labels import Labels, guarded
 from compaction.engine.evidence.lines import Line
 from compaction.engine.evidence.lists import write_lists
 from compaction.engine.evidence.wording import content_words, one_line
@@ -78,7 +78,7 @@ class _Writer:
     def _line(self, place: str, text: str, item: EvidenceItem, **more: object) -> Line:
         return Line(
             path=self._places[place],
-            text=text,
+            text=guarded(text) if text == item.text else text,
             weight=item.weight,
             kind=item.kind,
             **more,  # type: ignore[arg-type]
