@@ -14,6 +14,7 @@ from compaction.models import (
     Conversation,
     Cooldown,
     LoopEvent,
+    MemoryItem,
     OperatorAction,
     RecoveryEvent,
     Run,
