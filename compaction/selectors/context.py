@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +13,6 @@ from compaction.models import (
     Conversation,
     Cooldown,
     LoopEvent,
-    MemoryItem,
     OperatorAction,
     RecoveryEvent,
     Run,
@@ -71,11 +69,6 @@ class SessionHeader:
     cooldown: Cooldown | None
     active_run: Run | None
     counts: TabCounts
-
-    @property
-    def has_active_turn(self) -> bool:
-        """True while the agent is at work."""
-        return bool(self.counts.active_turns)
 
 
 _CONTINUING: dict[str, Any] = {
@@ -187,34 +180,9 @@ def _by_conversation(model: type[Model]) -> str:
     return f"(SELECT COUNT(*) FROM {_table(model)} WHERE conversation_id = %s)"
 
 
-def _where(model: type[Model], condition: str) -> str:
-    return f"{_by_conversation(model)[:-1]} AND {condition})"
-
-
 _TODOS = (
     f"(SELECT COUNT(*) FROM {_table(Todo)} x JOIN {_table(TaskState)} s "
     "ON s.id = x.task_state_id WHERE s.conversation_id = %s"
-)
-_MEMORIES = (
-    f"(SELECT COUNT(*) FROM {_table(MemoryItem)} m WHERE conversation_id = %s "
-    f"AND NOT removed AND NOT EXISTS (SELECT 1 FROM {_table(MemoryItem)} newer "
-    "WHERE newer.conversation_id = m.conversation_id AND newer.item = m.item "
-    "AND newer.version > m.version))"
-)
-
-
-def _is_not_in(column: str, values: Iterable[str]) -> str:
-    return f"{column} NOT IN ({', '.join(repr(value) for value in values)})"
-
-
-_OTHER_EVENTS = (
-    _where(OperatorAction, _is_not_in("verb", TOLD_ELSEWHERE)),
-    _where(Cooldown, "cleared_at IS NOT NULL AND cleared_why <> 'operator'"),
-    _where(Session, f"ended_at IS NOT NULL AND {_is_not_in('end_reason', COMPACTED)}"),
-    _by_session(Summary).replace(
-        "WHERE ", "WHERE x.origin IN ('edited', 'restored') AND "
-    ),
-    _by_conversation(MemoryItem),
 )
 _COUNTED = {
     "summaries": _by_session(Summary),
