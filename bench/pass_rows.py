@@ -84,9 +84,9 @@ def pass_over(messages: Sequence[Message], facts: Sequence[MessageFacts]) -> int
     plan = plan_outline(Outline(facts), POLICY, situation=SITUATION)
     middle = middle_of(plan, messages)
     budget = transcript_budget(plan, middle, previous="")
-    part = next(each_chunk(middle, limits_of(POLICY), budget=budget), "")
+    part = next(each_chunk(middle, limits_of(POLICY), budget=budget), None)
     assemble(plan, messages, SUMMARY, COUNTER)
-    return len(part)
+    return len(part.text) if part else 0
 
 
 def _against_whole_pass(

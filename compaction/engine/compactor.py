@@ -9,10 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from compaction.engine.llm import OnChunk
+from compaction.engine.briefing import write_briefing
+from compaction.engine.keeping import Evidence, Keeper, Kept, evidence_of, keeper_of
+from compaction.engine.llm import ChatModel, Completion, OnChunk
 from compaction.engine.messages import Kind, Message
 from compaction.engine.outline import outline_of
-from compaction.engine.phases.assembly import Assembly, assemble, middle_of, span_of
+from compaction.engine.phases.assembly import (
+    Assembly,
+    assemble,
+    middle_of,
+    span_of,
+    staying_of,
+)
 from compaction.engine.phases.prompts import (
     SummaryPrompt,
     write_prompt as write_summary_prompt,
@@ -23,8 +31,11 @@ from compaction.engine.phases.summary import (
     Summariser,
     SummaryFailed,
     SummaryResult,
+    add_usage,
+    rewrite_by_model,
     summarise_by_model,
     summarise_by_rule,
+    text_of_answer,
 )
 from compaction.engine.phases.summary_text import bare_summary
 from compaction.engine.plan import Outcome, Plan, Situation, Verdict
@@ -72,16 +83,21 @@ def find_summary(messages: Sequence[Message]) -> str:
     return ""
 
 
-def write_prompt(plan: Plan, messages: Sequence[Message]) -> SummaryPrompt:
+def write_prompt(
+    plan: Plan, messages: Sequence[Message], evidence: Evidence | None = None
+) -> SummaryPrompt:
     """Write the prompt exactly as a run would send it; costs nothing.
 
-    The articles prune before they serialise; otherwise the summariser sees the whole
-    of the middle, clipped.
+    The articles prune before they serialise. Otherwise the evidence of the whole
+    middle stands beside it, and outputs stand whole as far as there is room.
     """
-    source = messages
-    if plan.policy.prune_rule is not PruneRule.BEFORE_TAIL:
-        source = prune(plan, messages)[0]
-    return write_summary_prompt(plan, middle_of(plan, source))
+    pruned = middle_of(plan, prune(plan, messages)[0])
+    if plan.policy.list_evidence:
+        found = evidence or evidence_of(plan, messages)
+        return write_briefing(plan, middle_of(plan, messages), pruned, found.in_middle)
+    is_pruned_first = plan.policy.prune_rule is not PruneRule.BEFORE_TAIL
+    middle = pruned if is_pruned_first else middle_of(plan, messages)
+    return write_summary_prompt(plan, middle)
 
 
 def summarise(
@@ -92,12 +108,56 @@ def summarise(
     counter: TokenCounter,
     on_chunk: OnChunk | None = None,
 ) -> SummaryResult:
-    """Get the summary of the plan's middle; raises SummaryFailed."""
-    prompt = write_prompt(plan, messages)
+    """Get the summary of the plan's middle, with what must not get lost in it.
+
+    Raises SummaryFailed.
+    """
+    evidence = evidence_of(plan, messages)
+    keeper = keeper_of(plan, evidence, staying_of(plan, messages), counter)
     if isinstance(summariser, RuleSummariser):
-        span = span_of(plan, messages)
-        return summarise_by_rule(prompt, span, summariser, counter)
-    return summarise_by_model(prompt, summariser, on_chunk)
+        spare, span = keeper.pins.tokens, span_of(plan, messages)
+        result = summarise_by_rule(plan, span, summariser, counter, spare=spare)
+        return _kept(result, keeper, keeper.keep(result.text))
+    prompt = write_prompt(plan, messages, evidence)
+    result = summarise_by_model(prompt, summariser, on_chunk)
+    second = _SecondTry(prompt, summariser)
+    kept = keeper.keep_all(result.text, second.rewrite)
+    return _kept(second.add_to(result), keeper, kept)
+
+
+class _SecondTry:
+    """Asks a model once more, and remembers what that cost."""
+
+    def __init__(self, prompt: SummaryPrompt, model: ChatModel) -> None:
+        self._prompt = prompt
+        self._model = model
+        self._answer: Completion | None = None
+
+    def rewrite(self, written: str, missing: Sequence[str]) -> str | None:
+        answer = rewrite_by_model(self._prompt, self._model, written, missing)
+        self._answer = answer
+        return None if answer is None else text_of_answer(answer)
+
+    def add_to(self, result: SummaryResult) -> SummaryResult:
+        if self._answer is None:
+            return result
+        return replace(
+            result,
+            usage=add_usage([result.usage, self._answer.usage]),
+            latency=result.latency + self._answer.latency,
+            calls=result.calls + 1,
+        )
+
+
+def _kept(result: SummaryResult, keeper: Keeper, kept: Kept) -> SummaryResult:
+    return replace(
+        result,
+        text=kept.text,
+        audit=kept.audit,
+        pinned=len(keeper.pins.lines),
+        appended=kept.appended,
+        asked_again=kept.asked_again,
+    )
 
 
 UNCHANGED: dict[Verdict, Outcome] = {

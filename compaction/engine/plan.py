@@ -50,7 +50,8 @@ class Situation:
 
     `fixed_tokens` are sent beside the messages (system prompt kept apart, tool
     schemas, TaskState); `compactions` counts earlier ones of the conversation;
-    `summariser_window` is the summariser's own window in tokens.
+    `summariser_window` is the summariser's own window in tokens; `task` is the rendered
+    TaskState: what stands there is not lost.
     """
 
     trigger: Trigger = Trigger.MANUAL
@@ -60,6 +61,7 @@ class Situation:
     focus: str = ""
     open_calls: OpenCalls = OpenCalls.WAIT
     summariser_window: int = 200_000
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,6 +57,14 @@ class OnFailure(StrEnum):
     ERROR_TEXT = "error_text"
 
 
+class OnLoss(StrEnum):
+    """What happens when a model's summary loses a live constraint or an open todo."""
+
+    APPEND = "append"
+    RETRY = "retry"
+    WARN = "warn"
+
+
 class Template(StrEnum):
     """Which headings the summary has."""
 
@@ -113,6 +121,7 @@ class CompactionPolicy:
     args_over_chars: int = 1_500
     args_head_chars: int = 1_200
     clip_every_role: bool = True
+    list_evidence: bool = True  # beside a transcript about as long as a pruned middle
     # summary
     template: Template = Template.HERMES
     summary_ratio: float = 0.20
@@ -122,6 +131,9 @@ class CompactionPolicy:
     summary_role: SummaryRole = SummaryRole.ASSISTANT
     system_note: bool = True
     on_failure: OnFailure = OnFailure.ABORT
+    # evidence
+    pin_constraints: bool = True
+    on_loss: OnLoss = OnLoss.APPEND
     # must shrink
     min_shrink: float | None = 0.90
     memory_flush: bool = True  # the agent may write its memory before a run
@@ -244,9 +256,12 @@ HERMES = CompactionPolicy(
     prune_args_chars=0,
     prune_enough=None,
     clip_every_role=False,
+    list_evidence=False,
     summary_window_ratio=None,
     summary_role=SummaryRole.ALTERNATE,
     on_failure=OnFailure.PLACEHOLDER,
+    pin_constraints=False,
+    on_loss=OnLoss.WARN,
     min_shrink=None,
 )
 """Article 000: the real Hermes Agent as the article describes it."""
@@ -274,12 +289,15 @@ TUTORIAL = CompactionPolicy(
     clip_every_role=True,
     args_over_chars=2_000,
     args_head_chars=2_000,
+    list_evidence=False,
     template=Template.TUTORIAL,
     summary_min=3_000,
     summary_max=3_000,
     summary_window_ratio=None,
     system_note=False,
     on_failure=OnFailure.ERROR_TEXT,
+    pin_constraints=False,
+    on_loss=OnLoss.WARN,
     prune_enough=1.0,
     memory_flush=False,
 )
@@ -321,6 +339,7 @@ _ENUMS: Mapping[str, type[StrEnum]] = {
         PruneForm,
         SummaryRole,
         OnFailure,
+        OnLoss,
         Template,
     )
 }

@@ -8,6 +8,7 @@ from compaction.engine.policy import (
     CountRule,
     CutRule,
     OnFailure,
+    OnLoss,
     PruneForm,
     PruneRule,
     SummaryRole,
@@ -44,4 +45,9 @@ ON_FAILURE = {
     OnFailure.ABORT: _("abort and keep everything"),
     OnFailure.PLACEHOLDER: _("drop the middle, leave a note"),
     OnFailure.ERROR_TEXT: _("drop the middle, leave the error text"),
+}
+ON_LOSS = {
+    OnLoss.APPEND: _("put it back word for word"),
+    OnLoss.RETRY: _("ask once more, then put it back"),
+    OnLoss.WARN: _("only say so"),
 }

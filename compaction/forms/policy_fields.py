@@ -12,6 +12,7 @@ from compaction.forms.policy_choices import (
     COUNT_RULES,
     CUT_RULES,
     ON_FAILURE,
+    ON_LOSS,
     PRUNE_FORMS,
     PRUNE_RULES,
     SUMMARY_ROLES,
@@ -194,6 +195,14 @@ TRANSCRIPT = FieldGroup(
             label=_("Clip every role, not only tools"),
             unit="flag",
         ),
+        FieldText(
+            name="list_evidence",
+            label=_("Evidence beside the transcript"),
+            help=_(
+                "Old outputs are shortened, and what they say is listed word for word."
+            ),
+            unit="flag",
+        ),
     ),
 )
 SUMMARY = FieldGroup(
@@ -247,6 +256,19 @@ OUTCOME = FieldGroup(
             label=_("When the summary fails"),
             unit="choice",
             choices=ON_FAILURE,
+        ),
+        FieldText(
+            name="pin_constraints",
+            label=_("Carry the user's constraints word for word"),
+            help=_("In a section that no model writes, at most 2 % of the threshold."),
+            unit="flag",
+        ),
+        FieldText(
+            name="on_loss",
+            label=_("When a constraint or an open todo is lost"),
+            help=_("By a model's summary: the embedded one is only audited."),
+            unit="choice",
+            choices=ON_LOSS,
         ),
         FieldText(name="warn_from", label=_("Warn from compaction"), unit="runs"),
         FieldText(name="loop_runs", label=_("A loop is at least"), unit="runs"),

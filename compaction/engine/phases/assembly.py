@@ -106,6 +106,17 @@ def _staying(plan: Plan, messages: Sequence[Message]) -> Sequence[int]:
     return [*range(split.head_end), *split.kept, *tail]
 
 
+def staying_of(plan: Plan, messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages that stay beside the summary, shortened as the result has them."""
+    stays = _staying(plan, messages)
+    pruned, _ = prune(plan, messages, among=stays)
+    return tuple(
+        _own(pruned[i])
+        for i in stays
+        if not pruned[i].dropped and pruned[i].kind is not Kind.SUMMARY
+    )
+
+
 def _parts_of(
     plan: Plan, messages: Sequence[Message], left: Sequence[tuple[Message, int]]
 ) -> Parts:

@@ -20,6 +20,9 @@ PLACEHOLDERS: Mapping[str, str] = {
     "hermes": "[Old tool output cleared to save context space]",
     "tutorial": "[Old tool output cleared]",
 }
+FACT_ARROW = " -> "
+"""Between what was asked and what came of it, in the line of a shortened result."""
+
 DUPLICATE = "[same output as a later call of this tool]"
 IMAGE_LABEL = "[image removed when the conversation was compacted]"
 LEAF_CHARS = 200
@@ -112,7 +115,7 @@ def fact_line(text: str, call: ToolCall | None, name: str = "") -> str:
     size = f"{lines:,} lines, {len(text):,} chars"
     parts = [part for part in (status_of(text), size) if part]
     subject = f" {argument}" if argument else ""
-    return f"[{tool}]{subject} -> {', '.join(parts)}"
+    return f"[{tool}]{subject}{FACT_ARROW}{', '.join(parts)}"
 
 
 def status_of(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from compaction.engine.evidence.audit import LossAudit
 from compaction.engine.llm import (
     ChatModel,
     ChatRequest,
@@ -16,9 +17,14 @@ from compaction.engine.llm import (
 )
 from compaction.engine.messages import Message
 from compaction.engine.phases.completion_check import SummaryFault, check_completion
-from compaction.engine.phases.prompts import SummaryPrompt
+from compaction.engine.phases.prompts import (
+    SummaryPrompt,
+    missing_text,
+    previous_of,
+)
 from compaction.engine.phases.redaction import redact
 from compaction.engine.phases.summary_text import bare_summary
+from compaction.engine.plan import Plan
 from compaction.engine.policy import Template
 from compaction.engine.thinking import strip_thinking
 from compaction.engine.tokens import TokenCounter
@@ -45,7 +51,11 @@ class SummaryFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryResult:
-    """A bare summary and what it cost; `latency` in seconds over all calls."""
+    """A bare summary and what it cost; `latency` in seconds over all calls.
+
+    `audit` says what it loses, `pinned` how many constraints stand in it word for word,
+    `appended` how many items the console put back behind a model's words.
+    """
 
     text: str
     model: str
@@ -53,6 +63,10 @@ class SummaryResult:
     usage: Usage | None = None
     latency: float = 0.0
     calls: int = 1
+    audit: LossAudit | None = None
+    pinned: int = 0
+    appended: int = 0
+    asked_again: bool = False
 
 
 @runtime_checkable
@@ -79,17 +93,22 @@ Summariser = ChatModel | RuleSummariser
 
 
 def summarise_by_rule(
-    prompt: SummaryPrompt,
+    plan: Plan,
     middle: Sequence[Message],
     summariser: RuleSummariser,
     counter: TokenCounter,
+    *,
+    spare: int = 0,
 ) -> SummaryResult:
-    """Let the embedded summariser write; it can neither fail nor cost."""
+    """Let the embedded summariser write; it can neither fail nor cost.
+
+    `spare` tokens of the budget are left for what others add.
+    """
     text = summariser.write_summary(
         middle,
-        previous=prompt.previous,
-        template=prompt.plan.policy.template,
-        budget_tokens=prompt.plan.summary_budget,
+        previous=previous_of(plan),
+        template=plan.policy.template,
+        budget_tokens=max(plan.summary_budget // 2, plan.summary_budget - spare),
         counter=counter,
     )
     return SummaryResult(
@@ -105,7 +124,7 @@ def summarise_by_model(
     answers: list[Completion] = []
     for part in range(len(prompt.parts)):
         answers.append(_ask(prompt.request_messages(part, text), model, on_chunk))
-        text = bare_summary(redact(strip_thinking(answers[-1].text)))
+        text = text_of_answer(answers[-1])
     return SummaryResult(
         text=text,
         model=answers[-1].model or model.name,
@@ -114,6 +133,30 @@ def summarise_by_model(
         latency=sum(a.latency for a in answers),
         calls=len(answers),
     )
+
+
+def text_of_answer(answer: Completion) -> str:
+    """The bare summary in an answer: no thinking, no wrapping, no secrets."""
+    return bare_summary(redact(strip_thinking(answer.text)))
+
+
+def rewrite_by_model(
+    prompt: SummaryPrompt, model: ChatModel, written: str, missing: Sequence[str]
+) -> Completion | None:
+    """Ask once more, for a summary with all of `missing` in it; None: it failed.
+
+    What was written first is kept then, so a failure costs nothing but the call.
+    """
+    last = len(prompt.parts) - 1
+    messages = (
+        *prompt.request_messages(last, prompt.previous),
+        {"role": "assistant", "content": written},
+        {"role": "user", "content": missing_text(missing)},
+    )
+    try:
+        return _ask(messages, model, None)
+    except SummaryFailed:
+        return None
 
 
 def _ask(

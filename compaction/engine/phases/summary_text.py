@@ -51,6 +51,9 @@ SUMMARY_HEADINGS: Mapping[Template, tuple[str, ...]] = {
 }
 """Headings in order; `A / B` is the subheading B below A."""
 
+PINS = "Pinned Constraints"
+"""Heading of the constraints that the console carries itself, word for word."""
+
 _KNOWN_PREFIXES = re.compile(
     r"\s{0,8}\[(?:CONTEXT COMPACTION|CONTEXT SUMMARY)[^\]\n]{0,200}\]:?[ \t]{0,8}\n?"
 )
@@ -85,6 +88,38 @@ def bare_summary(text: str) -> str:
         if stripped == bare:
             return stripped
         bare = stripped
+
+
+def without_pins(bare: str) -> str:
+    """Return a bare summary without its pinned constraints, whoever wrote them."""
+    if PINS.casefold() not in bare.casefold():
+        return bare
+    kept: list[str] = []
+    within = False
+    for line in bare.splitlines():
+        heading = _HEADING.match(line)
+        if heading:
+            within = PINS.casefold() in heading.group(2).casefold()
+        if not within:
+            kept.append(line)
+    return "\n".join(kept).rstrip()
+
+
+def pins_in(bare: str) -> tuple[str, ...]:
+    """Return the pinned constraints of a bare summary, word for word."""
+    sections = parse_sections(bare)
+    return tuple(
+        item for section in sections if section.path == PINS for item in section.items
+    )
+
+
+def with_pins(bare: str, pins: Iterable[str]) -> str:
+    """Return a bare summary with these pinned constraints and no others."""
+    text = without_pins(bare)
+    items = tuple(pins)
+    if not items:
+        return text
+    return f"{text}\n\n{render_sections([Section(path=PINS, items=items)])}".lstrip()
 
 
 def is_wrapped(text: str) -> bool:

@@ -17,7 +17,9 @@ from compaction.engine.policy import CompactionPolicy
 TRUNCATED = "\n...[truncated]...\n"
 OPENING = "<transcript>"
 CLOSING = "</transcript>"
-_FRAME = re.compile(r"<(/?)(transcript|previous_summary|focus)\b", re.IGNORECASE)
+_FRAME = re.compile(
+    r"<(/?)(transcript|previous_summary|evidence|missing|focus)\b", re.IGNORECASE
+)
 # Begins with a bracket, not with `^`: such a search skips ahead.
 _LABEL = re.compile(
     r"\[(?<![^\n]\[)(?=(?:USER|ASSISTANT|SYSTEM|DEVELOPER|TOOL|FUNCTION)\b)"
@@ -64,9 +66,18 @@ def write_transcript(messages: Iterable[Message], limits: Limits) -> str:
     return "\n\n".join(write_turn(message, limits) for message in messages)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A transcript of the messages from `start` up to `end` (not included)."""
+
+    text: str
+    start: int
+    end: int
+
+
 def write_chunks(
     messages: Sequence[Message], limits: Limits, *, budget: int
-) -> tuple[str, ...]:
+) -> tuple[Chunk, ...]:
     """Write messages into as few transcripts of at most `budget` characters as fit.
 
     A single turn that is larger than the budget is clipped to it (claude-code#23047:
@@ -77,19 +88,20 @@ def write_chunks(
 
 def each_chunk(
     messages: Iterable[Message], limits: Limits, *, budget: int
-) -> Iterator[str]:
+) -> Iterator[Chunk]:
     """Write the transcripts of `write_chunks` one by one, when they are asked for."""
     turns: list[str] = []
-    used = 0
+    start = used = 0
     for message in messages:
         turn = clip(write_turn(message, limits), budget)
         if turns and used + len(turn) + 2 > budget:
-            yield "\n\n".join(turns)
-            turns, used = [], 0
+            end = start + len(turns)
+            yield Chunk(text="\n\n".join(turns), start=start, end=end)
+            turns, start, used = [], end, 0
         turns.append(turn)
         used += len(turn) + 2
     if turns:
-        yield "\n\n".join(turns)
+        yield Chunk(text="\n\n".join(turns), start=start, end=start + len(turns))
 
 
 def clip(text: str, limit: int) -> str:

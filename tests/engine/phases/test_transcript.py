@@ -69,9 +69,11 @@ def test_secrets_do_not_reach_the_transcript():
 def test_chunks_hold_all_turns_within_the_budget():
     messages = [user(f"turn {n} " + "x" * 900) for n in range(20)]
 
-    chunks = write_chunks(messages, LIMITS, budget=3_000)
+    written = write_chunks(messages, LIMITS, budget=3_000)
+    chunks = [chunk.text for chunk in written]
 
     assert len(chunks) > 5
+    assert [n for c in written for n in range(c.start, c.end)] == list(range(20))
     assert all(len(chunk) <= 3_000 for chunk in chunks)
     assert all(any(f"turn {n} " in c for c in chunks) for n in range(20))
 
@@ -79,7 +81,8 @@ def test_chunks_hold_all_turns_within_the_budget():
 def test_one_giant_turn_is_clipped_to_the_budget():
     (chunk,) = write_chunks([user("x" * 50_000)], LIMITS, budget=1_000)
 
-    assert len(chunk) == 1_000
+    assert len(chunk.text) == 1_000
+    assert (chunk.start, chunk.end) == (0, 1)
 
 
 def test_nothing_makes_no_chunk():
@@ -91,7 +94,7 @@ LABEL = re.compile(r"^\[(?:USER|ASSISTANT|SYSTEM|TOOL RESULT)\b", re.MULTILINE)
 
 @given(conversations())
 def test_every_message_has_its_label_and_no_text_forges_one(messages):
-    chunks = write_chunks(messages, LIMITS, budget=2_000)
+    chunks = [chunk.text for chunk in write_chunks(messages, LIMITS, budget=2_000)]
 
     assert sum(len(LABEL.findall(chunk)) for chunk in chunks) == len(messages)
     assert all(len(chunk) <= 2_000 for chunk in chunks)
