@@ -14,7 +14,7 @@ from compaction.models.operator import AuditHead, OperatorAction, SignInToken
 from compaction.models.recovery import RecoveryEvent
 from compaction.models.run import Run, RunChunk
 from compaction.models.session import Session
-from compaction.models.summary import Summary
+from compaction.models.summary import DismissedEvidence, Summary
 from compaction.models.task_state import TaskState, TaskStateVersion, Todo
 from compaction.models.token_cache import TokenCountCache
 from compaction.models.turn import Turn, TurnCall, TurnChunk
@@ -24,6 +24,7 @@ __all__ = [
     "AuditHead",
     "Conversation",
     "Cooldown",
+    "DismissedEvidence",
     "Endpoint",
     "EvidenceTrace",
     "ImportJob",

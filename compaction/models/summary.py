@@ -1,10 +1,11 @@
-"""A summary and its revisions."""
+"""A summary and its revisions, and what of the evidence nobody needs in it."""
 
 from __future__ import annotations
 
 from django.contrib.auth import get_user_model
 from django.db import models
 
+from compaction.models.conversation import Conversation
 from compaction.models.run import Run
 from compaction.models.session import Session
 
@@ -44,6 +45,7 @@ class Summary(models.Model):
         get_user_model(), null=True, blank=True, on_delete=models.SET_NULL
     )
     reason = models.CharField(max_length=255, blank=True)
+    losses = models.JSONField(default=dict, blank=True)  # the audit, store/losses.py
     created_at = models.DateTimeField()
 
     class Meta:
@@ -55,3 +57,33 @@ class Summary(models.Model):
 
     def __str__(self) -> str:
         return f"{self.session_id} r{self.revision}"
+
+
+class DismissedEvidence(models.Model):
+    """A piece of evidence that an operator called not needed; no audit names it again.
+
+    `digest` is a hash over its kind and text.
+    """
+
+    conversation = models.ForeignKey(
+        Conversation, on_delete=models.CASCADE, related_name="dismissed_evidence"
+    )
+    digest = models.CharField(max_length=32)
+    kind = models.CharField(max_length=16)
+    text = models.TextField()
+    author = models.ForeignKey(
+        get_user_model(), null=True, blank=True, on_delete=models.SET_NULL
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["conversation", "-created_at"]
+        verbose_name_plural = "dismissed evidence"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["conversation", "digest"], name="dismissed_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text[:60]}"
