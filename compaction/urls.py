@@ -11,9 +11,11 @@ from compaction.views import (
     endpoints,
     imports,
     lineage,
+    memory,
     overview,
     policies,
     raw,
+    recovery,
     run_stream,
     runs,
     session_policy,
@@ -22,10 +24,13 @@ from compaction.views import (
     summaries,
     task_state,
     timeline,
+    turn_stream,
+    turns,
 )
 
 session_urls: list[URLPattern] = [
     path("sessions/", sessions.list_sessions, name="session-list"),
+    path("sessions/new/", turns.begin_conversation, name="session-new"),
 ]
 
 context_urls: list[URLPattern] = [
@@ -119,6 +124,43 @@ timeline_urls: list[URLPattern] = [
         timeline.show_timeline,
         name="session-timeline",
     ),
+    path(
+        "sessions/<str:session_id>/timeline/events/",
+        timeline.stream_timeline,
+        name="session-timeline-events",
+    ),
+]
+
+turn_urls: list[URLPattern] = [
+    path("sessions/<str:session_id>/turn/", turns.chat, name="session-turn"),
+    path(
+        "sessions/<str:session_id>/turn/fresh/", turns.begin_fresh, name="session-fresh"
+    ),
+    path("turns/<uuid:turn_id>/", turns.show_turn, name="turn"),
+    path(
+        "turns/<uuid:turn_id>/progress/", turns.show_turn_progress, name="turn-progress"
+    ),
+    path("turns/<uuid:turn_id>/events/", turn_stream.stream_turn, name="turn-events"),
+    path("turns/<uuid:turn_id>/cancel/", turns.stop_turn, name="turn-cancel"),
+]
+
+memory_urls: list[URLPattern] = [
+    path(
+        "sessions/<str:session_id>/memory/", memory.show_memory, name="session-memory"
+    ),
+    path(
+        "sessions/<str:session_id>/memory/add/", memory.add, name="session-memory-add"
+    ),
+    path(
+        "sessions/<str:session_id>/memory/change/",
+        memory.change,
+        name="session-memory-change",
+    ),
+]
+
+recovery_urls: list[URLPattern] = [
+    path("recovery/", recovery.show_recovery, name="recovery"),
+    path("recovery/events/", recovery.stream_recovery, name="recovery-events"),
 ]
 
 overview_urls: list[URLPattern] = [
@@ -174,6 +216,9 @@ urlpatterns: list[URLPattern] = [
     *summary_urls,
     *task_state_urls,
     *timeline_urls,
+    *turn_urls,
+    *memory_urls,
+    *recovery_urls,
     *run_urls,
     *policy_urls,
     *endpoint_urls,

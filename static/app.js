@@ -245,8 +245,8 @@
     c: press("[data-shortcut='c']"),
     ".": press("[data-live-toggle]"),
   };
-  const AFTER_G = { o: "[data-go='o']", s: "[data-go='s']", r: "[data-go='r']", p: "[data-go='p']", e: "[data-go='e']", i: "[data-go='i']", c: "[data-tab='1']" };
-  for (let digit = 1; digit <= 7; digit += 1) KEYS[digit] = press(`[data-tab='${digit}']`);
+  const AFTER_G = { o: "[data-go='o']", s: "[data-go='s']", r: "[data-go='r']", v: "[data-go='v']", p: "[data-go='p']", e: "[data-go='e']", i: "[data-go='i']", c: "[data-tab='1']" };
+  for (let digit = 1; digit <= 9; digit += 1) KEYS[digit] = press(`[data-tab='${digit}']`);
 
   let sawG = 0;
   const areOn = () => recall("shortcuts") !== "off";
@@ -267,6 +267,12 @@
   }
 
   document.addEventListener("keydown", onKey);
+  document.addEventListener("keydown", (event) => {
+    const isSend = event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.matches?.("[data-sends]");
+    if (!isSend) return;
+    event.preventDefault();
+    find("button[type=submit]:enabled", event.target.form)?.click();
+  });
   const switchBox = find("#shortcuts-on");
   if (switchBox) {
     switchBox.checked = areOn();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,6 +14,7 @@ from compaction.models import (
     Conversation,
     Cooldown,
     LoopEvent,
+    MemoryItem,
     OperatorAction,
     RecoveryEvent,
     Run,
@@ -20,7 +22,9 @@ from compaction.models import (
     Summary,
     TaskState,
     Todo,
+    Turn,
 )
+from compaction.selectors.timeline import COMPACTED, TOLD_ELSEWHERE
 from compaction.store import is_copy
 
 _HEAVY = (
@@ -41,15 +45,18 @@ class TabCounts:
     runs: int
     faults: int
     cooldowns: int
-    actions: int
     sessions: int
     loops: int
+    turns: int
+    active_turns: int
+    memories: int
+    other_events: int
 
     @property
     def events(self) -> int:
-        """What the Timeline holds."""
-        known = self.runs + self.faults + self.cooldowns + self.actions
-        return known + self.loops
+        """What the Timeline holds, see selectors.timeline; a test keeps them alike."""
+        happened = self.runs + self.faults + self.cooldowns + self.turns + self.loops
+        return happened + self.sessions + self.other_events
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +76,11 @@ class SessionHeader:
     cooldown: Cooldown | None
     active_run: Run | None
     counts: TabCounts
+
+    @property
+    def has_active_turn(self) -> bool:
+        """True while the agent is at work."""
+        return bool(self.counts.active_turns)
 
 
 _CONTINUING: dict[str, Any] = {
@@ -180,9 +192,34 @@ def _by_conversation(model: type[Model]) -> str:
     return f"(SELECT COUNT(*) FROM {_table(model)} WHERE conversation_id = %s)"
 
 
+def _where(model: type[Model], condition: str) -> str:
+    return f"{_by_conversation(model)[:-1]} AND {condition})"
+
+
 _TODOS = (
     f"(SELECT COUNT(*) FROM {_table(Todo)} x JOIN {_table(TaskState)} s "
     "ON s.id = x.task_state_id WHERE s.conversation_id = %s"
+)
+_MEMORIES = (
+    f"(SELECT COUNT(*) FROM {_table(MemoryItem)} m WHERE conversation_id = %s "
+    f"AND NOT removed AND NOT EXISTS (SELECT 1 FROM {_table(MemoryItem)} newer "
+    "WHERE newer.conversation_id = m.conversation_id AND newer.item = m.item "
+    "AND newer.version > m.version))"
+)
+
+
+def _is_not_in(column: str, values: Iterable[str]) -> str:
+    return f"{column} NOT IN ({', '.join(repr(value) for value in values)})"
+
+
+_OTHER_EVENTS = (
+    _where(OperatorAction, _is_not_in("verb", TOLD_ELSEWHERE)),
+    _where(Cooldown, "cleared_at IS NOT NULL AND cleared_why <> 'operator'"),
+    _where(Session, f"ended_at IS NOT NULL AND {_is_not_in('end_reason', COMPACTED)}"),
+    _by_session(Summary).replace(
+        "WHERE ", "WHERE x.origin IN ('edited', 'restored') AND "
+    ),
+    _by_conversation(MemoryItem),
 )
 _COUNTED = {
     "summaries": _by_session(Summary),
@@ -191,8 +228,11 @@ _COUNTED = {
     "runs": _by_session(Run),
     "faults": _by_session(RecoveryEvent),
     "cooldowns": _by_conversation(Cooldown),
-    "actions": _by_conversation(OperatorAction),
     "sessions": _by_conversation(Session),
     "loops": _by_session(LoopEvent),
+    "turns": _by_conversation(Turn),
+    "active_turns": _where(Turn, "status IN ('queued', 'in_progress')"),
+    "memories": _MEMORIES,
+    "other_events": " + ".join(_OTHER_EVENTS),
 }
 _COUNTS = "SELECT " + ", ".join(_COUNTED.values())

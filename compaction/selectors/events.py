@@ -69,7 +69,9 @@ def loops_of(header: SessionHeader) -> tuple[LoopEvent, ...]:
 
 
 def _faults(conversation: Conversation, count: int) -> Iterator[LastEvent]:
-    faults = RecoveryEvent.objects.filter(session__conversation=conversation)
+    faults = RecoveryEvent.objects.filter(
+        session__conversation=conversation, kind=RecoveryEvent.Kind.ERROR
+    )
     for fault in faults.order_by("-at", "-pk")[:count]:
         yield LastEvent(at=fault.at, fault=fault)
 

@@ -9,16 +9,21 @@ from django.utils import timezone
 
 from compaction.models import Run
 from compaction.selectors.facets import KEPT_SECONDS, count_facets
+from compaction.selectors.recovery import count_troubled
 from compaction.selectors.sessions import Filters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Navigation:
-    """Counts of the navigation; `alarm` when some conversation is stuck."""
+    """Counts of the navigation; `alarm` when some conversation is stuck.
+
+    `recovery` counts conversations in a cooldown, on a fallback or stuck.
+    """
 
     overview: int
     sessions: int
     runs: int
+    recovery: int
     alarm: bool
 
 
@@ -46,5 +51,6 @@ def _count() -> Navigation:
         overview=by_state.get("attention", 0),
         sessions=facets.total,
         runs=Run.objects.filter(status__in=active).count(),
+        recovery=count_troubled(timezone.now()),
         alarm=bool(by_state.get("stuck")),
     )

@@ -12,21 +12,47 @@ from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import DateTimeField, F, Model, Q, QuerySet
+from django.db.models import Count, DateTimeField, F, Max, Model, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from compaction.models import (
     Cooldown,
     LoopEvent,
+    MemoryItem,
     OperatorAction,
     RecoveryEvent,
     Run,
     Session,
     Summary,
+    Turn,
 )
 
 PAGE_SIZE = 50
-KINDS = ("run", "error", "cooldown", "operator", "session", "summary", "loop")
+REASONS_SHOWN = 12
+KINDS = (
+    *("turn", "run", "error", "recovery", "cooldown", "operator"),
+    *("session", "summary", "memory", "loop"),
+)
+"""`recovery` are moves between calls: failovers, windows, continuations, hooks."""
+
+ERROR = RecoveryEvent.Kind.ERROR
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a page of the Timeline is narrowed to; empty means everything.
+
+    A reason is of an error, so with one only errors are shown.
+    """
+
+    kinds: frozenset[str] = frozenset()
+    reason: str = ""
+
+    def includes(self, kind: str) -> bool:
+        """True for a kind of events that is asked for."""
+        if self.reason:
+            return kind == "error"
+        return not self.kinds or kind in self.kinds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +86,20 @@ class TimelineEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """One page of events; `after` is the place of the next page, or empty."""
+    """One page of events; `after` is the place of the next page, or empty.
+
+    `counts` are of each kind, `reasons` of each reason of an error, most first.
+    """
 
     events: tuple[TimelineEvent, ...]
     after: str
     counts: dict[str, int]
+    reasons: tuple[tuple[str, int], ...]
+
+    @property
+    def total(self) -> int:
+        """How many events there are of all kinds."""
+        return sum(self.counts.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +130,18 @@ def _runs(scope: Scope) -> QuerySet[Any]:
     return _by_session(rows.annotate(told_at=told_at), scope)
 
 
+def _turns(scope: Scope) -> QuerySet[Any]:
+    told_at = Coalesce("finished_at", "queued_at", output_field=DateTimeField())
+    rows = Turn.objects.select_related("requested_by").defer("error")
+    return _by_session(rows.annotate(told_at=told_at), scope)
+
+
 def _errors(scope: Scope) -> QuerySet[Any]:
-    return _by_session(RecoveryEvent.objects.all(), scope)
+    return _by_session(RecoveryEvent.objects.filter(kind=ERROR), scope)
+
+
+def _moves(scope: Scope) -> QuerySet[Any]:
+    return _by_session(RecoveryEvent.objects.exclude(kind=ERROR), scope)
 
 
 def _cooldowns(scope: Scope) -> QuerySet[Any]:
@@ -108,12 +153,15 @@ def _cooldowns_over(scope: Scope) -> QuerySet[Any]:
     return _cooldowns(scope).exclude(cleared_why="operator")
 
 
-_TOLD_ELSEWHERE = ("compact", "force_compact", "edit_summary", "restore_summary")
-"""Acts whose run or summary tells who did it, and more."""
+TOLD_ELSEWHERE = (
+    *("compact", "force_compact", "edit_summary", "restore_summary", "send_message"),
+    *("edit_memory", "remove_memory"),
+)
+"""Acts whose run, summary, turn or memory tells who did it, and more."""
 
 
 def _acts(scope: Scope) -> QuerySet[Any]:
-    rows = OperatorAction.objects.exclude(verb__in=_TOLD_ELSEWHERE)
+    rows = OperatorAction.objects.exclude(verb__in=TOLD_ELSEWHERE)
     rows = rows.defer("before", "after", "seal", "previous_seal")
     if scope.session_id:
         here = Q(session_id=scope.session_id) | Q(session=None)
@@ -130,10 +178,10 @@ def _sessions(scope: Scope) -> QuerySet[Any]:
 
 def _ended(scope: Scope) -> QuerySet[Any]:
     """Sessions that ended for good; of a compacted one the next one's start tells."""
-    return _sessions(scope).exclude(end_reason__in=_COMPACTED)
+    return _sessions(scope).exclude(end_reason__in=COMPACTED)
 
 
-_COMPACTED = ("compression", "compaction")
+COMPACTED = ("compression", "compaction")
 
 
 def _edits(scope: Scope) -> QuerySet[Any]:
@@ -147,9 +195,17 @@ def _loops(scope: Scope) -> QuerySet[Any]:
     return _by_session(LoopEvent.objects.all(), scope)
 
 
+def _memories(scope: Scope) -> QuerySet[Any]:
+    rows: QuerySet[Any] = MemoryItem.objects.select_related("author")
+    return rows.filter(conversation_id=scope.conversation_id)
+
+
 _SOURCES: Sequence[_Source] = (
     _Source("run", "run", Run, _runs, "told_at"),
     _Source("error", "error", RecoveryEvent, _errors, "at"),
+    _Source("recovery", "move", RecoveryEvent, _moves, "at"),
+    _Source("turn", "turn", Turn, _turns, "told_at"),
+    _Source("memory", "memory", MemoryItem, _memories, "at"),
     _Source("cooldown", "cooldown", Cooldown, _cooldowns, "started_at"),
     _Source("cooldown", "cooldown_over", Cooldown, _cooldowns_over, "cleared_at"),
     _Source("operator", "act", OperatorAction, _acts, "at"),
@@ -161,23 +217,25 @@ _SOURCES: Sequence[_Source] = (
 
 
 def read_timeline(
-    scope: Scope, *, kind: str = "", after: str = "", size: int = PAGE_SIZE
+    scope: Scope, *, wanted: Wanted | None = None, after: str = ""
 ) -> Timeline:
-    """Return one page, newest first; of one kind if asked."""
+    """Return one page, newest first, of what is wanted."""
+    wanted = wanted or Wanted()
     place = _read_place(after)
     found = [
         event
         for rank, source in enumerate(_SOURCES)
-        if kind in ("", source.kind)
-        for event in _read_source(source, rank, scope, (place, size))
+        if wanted.includes(source.kind)
+        for event in _read_source(source, rank, scope, (place, wanted.reason))
     ]
     # Stable: of one moment the tables keep their order, and their rows the database's.
     found.sort(key=lambda event: event.at, reverse=True)
-    shown = tuple(found[:size])
+    shown = tuple(found[:PAGE_SIZE])
     return Timeline(
         events=shown,
-        after=shown[-1].place if len(found) > size else "",
+        after=shown[-1].place if len(found) > PAGE_SIZE else "",
         counts=_count(scope),
+        reasons=_count_reasons(scope),
     )
 
 
@@ -186,13 +244,15 @@ Place = tuple[datetime, int, Any]
 
 
 def _read_source(
-    source: _Source, rank: int, scope: Scope, page: tuple[Place | None, int]
+    source: _Source, rank: int, scope: Scope, page: tuple[Place | None, str]
 ) -> Iterable[TimelineEvent]:
-    place, size = page
+    place, reason = page
     rows = source.rows(scope)
+    if reason:
+        rows = rows.filter(reason=reason)
     if place is not None:
         rows = rows.filter(_older(rank, place))
-    for row in rows.order_by("-happened_at", "-pk")[: size + 1]:
+    for row in rows.order_by("-happened_at", "-pk")[: PAGE_SIZE + 1]:
         yield TimelineEvent(
             at=row.happened_at,
             kind=source.kind,
@@ -238,3 +298,23 @@ def _count(scope: Scope) -> dict[str, int]:
     for source in _SOURCES:
         counts[source.kind] += source.rows(scope).count()
     return counts
+
+
+def _count_reasons(scope: Scope) -> tuple[tuple[str, int], ...]:
+    rows = _errors(scope).order_by().values_list("reason").annotate(n=Count("pk"))
+    return tuple(rows.order_by("-n", "reason")[:REASONS_SHOWN])
+
+
+def timeline_mark(scope: Scope) -> tuple[Any, ...]:
+    """Return a value that is another one whenever the Timeline is."""
+    marks = [
+        source.rows(scope).aggregate(n=Count("pk"), at=Max("happened_at"))
+        for source in _SOURCES
+    ]
+    working = Turn.objects.filter(
+        conversation_id=scope.conversation_id, status__in=("queued", "in_progress")
+    )
+    return (
+        *((mark["n"], mark["at"]) for mark in marks),
+        *working.values_list("status", "step"),
+    )

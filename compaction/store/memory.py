@@ -9,7 +9,7 @@ from compaction.models import Conversation, MemoryItem
 
 def newest_memories(conversation: Conversation) -> list[MemoryItem]:
     """Return the newest version of every memory, oldest memory first; removed too."""
-    rows = MemoryItem.objects.filter(conversation=conversation)
+    rows = MemoryItem.objects.filter(conversation=conversation).select_related("author")
     newest = {row.item: row for row in rows.order_by("item", "version")}
     return list(newest.values())
 

@@ -94,12 +94,12 @@ def test_a_compaction_is_told_once_by_the_session_it_made(as_viewer):
     assert "Session 1 ended" not in page
 
 
-def test_a_conversation_without_events_says_so(as_viewer):
+def test_a_kind_without_events_says_so_and_leads_back(as_viewer):
     session = a_session()
 
     page = text_of(as_viewer.get(address_of(session, "?kind=run")))
 
-    assert "Nothing has happened here yet." in page
+    assert "No event of this kind" in page
 
 
 @pytest.mark.parametrize("kind", ["run", "error", "cooldown", "operator", "summary"])
