@@ -115,14 +115,30 @@ def summarise(
     evidence = evidence_of(plan, messages)
     keeper = keeper_of(plan, evidence, staying_of(plan, messages), counter)
     if isinstance(summariser, RuleSummariser):
-        spare, span = keeper.pins.tokens, span_of(plan, messages)
-        result = summarise_by_rule(plan, span, summariser, counter, spare=spare)
-        return _kept(result, keeper, keeper.keep(result.text))
+        return _by_rule(plan, span_of(plan, messages), summariser, keeper)
     prompt = write_prompt(plan, messages, evidence)
     result = summarise_by_model(prompt, summariser, on_chunk)
     second = _SecondTry(prompt, summariser)
     kept = keeper.keep_all(result.text, second.rewrite)
     return _kept(second.add_to(result), keeper, kept)
+
+
+def _by_rule(
+    plan: Plan, span: Sequence[Message], summariser: RuleSummariser, keeper: Keeper
+) -> SummaryResult:
+    """Let rules write, and pin what they wrote; again in less room where pins add."""
+    spare = 0
+    for _ in range(_FITTINGS):
+        result = summarise_by_rule(plan, span, summariser, keeper.counter, spare=spare)
+        kept = keeper.keep(result.text)
+        over = keeper.counter.count(kept.text) - plan.summary_budget
+        if over <= 0:
+            break
+        spare += over
+    return _kept(result, keeper, kept)
+
+
+_FITTINGS = 4
 
 
 class _SecondTry:

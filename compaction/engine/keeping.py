@@ -7,8 +7,8 @@ policy says; and what is lost all the same is named.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 from compaction.engine.evidence.audit import LossAudit, audit
 from compaction.engine.evidence.carry import read_previous
@@ -19,12 +19,15 @@ from compaction.engine.evidence.wording import one_line
 from compaction.engine.messages import Kind, Message
 from compaction.engine.phases.redaction import redact
 from compaction.engine.phases.summary_text import (
+    PINNED_MESSAGES,
     PINS,
     Section,
+    add_item,
     bare_summary,
     pins_in,
     render_sections,
     with_pins,
+    without_pins,
 )
 from compaction.engine.plan import Plan
 from compaction.engine.policy import OnLoss
@@ -39,11 +42,14 @@ APPEND_SHARE = 0.25
 CARRIED_OVER = "Carried Over"
 """Heading of what a model's summary left out and the console put back."""
 
+_CONTEXT = "Critical Context"
 _SUBHEADINGS = {
     EvidenceKind.CONSTRAINT: f"{CARRIED_OVER} / Constraints",
     EvidenceKind.TODO: f"{CARRIED_OVER} / Open Todos",
 }
 _PIN_CHARS = 700
+MESSAGE_CHARS = 1_500
+"""Characters that a pinned message may have; a longer one is cut at a word."""
 
 Rewrite = Callable[[str, Sequence[str]], str | None]
 """Asks a model once more, given its summary and what is missing; None: it failed."""
@@ -86,9 +92,13 @@ def _replaced(plan: Plan, messages: Sequence[Message]) -> list[int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pins:
-    """Constraints to carry word for word; `tokens` of their section."""
+    """What is carried word for word: constraints, and messages an operator pinned.
+
+    `tokens` of both sections.
+    """
 
     lines: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
     tokens: int = 0
 
 
@@ -98,9 +108,11 @@ def choose_pins(plan: Plan, evidence: Evidence, counter: TokenCounter) -> Pins:
     Only words of a user become one: tool text can neither forge nor evict them. When
     there are too many, the heaviest and newest stay, and the audit names the others.
     """
+    previous = bare_summary(redact(plan.situation.previous_summary))
+    messages = pins_in(previous, PINNED_MESSAGES)
     if not plan.policy.pin_constraints:
-        return Pins()
-    before = frozenset(pins_in(bare_summary(redact(plan.situation.previous_summary))))
+        return Pins(messages=messages, tokens=counter.count("\n".join(messages)))
+    before = frozenset(pins_in(previous))
     live = [
         item
         for item in evidence.at_stake
@@ -108,7 +120,10 @@ def choose_pins(plan: Plan, evidence: Evidence, counter: TokenCounter) -> Pins:
         and item.is_live
         and (item.position >= 0 or item.text in before)
     ]
-    return _within(live, int(PIN_SHARE * plan.policy.threshold_tokens), counter)
+    limit = int(PIN_SHARE * plan.policy.threshold_tokens)
+    pins = _within(live, limit, counter)
+    more = counter.count("\n".join(messages))
+    return replace(pins, messages=messages, tokens=pins.tokens + more)
 
 
 def _within(live: Sequence[EvidenceItem], limit: int, counter: TokenCounter) -> Pins:
@@ -131,11 +146,9 @@ def _pin_text(item: EvidenceItem) -> str:
 
 def add_pins(text: str, pins: Pins) -> str:
     """Return a bare summary with these pins alone, none of them told twice."""
-    if not pins.lines:
-        return with_pins(text, ())
     doubles = {f"- {line}" for line in pins.lines}
     left = [line for line in text.splitlines() if line.strip() not in doubles]
-    return with_pins("\n".join(left), pins.lines)
+    return with_pins("\n".join(left), pins.lines, pins.messages)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +226,33 @@ class Keeper:
                 break
             chosen.append(item)
         return chosen
+
+
+def put_back(text: str, kind: EvidenceKind, words: str) -> str:
+    """Return a bare summary with a lost item put back, before what is pinned."""
+    pins, messages = pins_in(text), pins_in(text, PINNED_MESSAGES)
+    path = _SUBHEADINGS.get(kind, _CONTEXT)
+    added = add_item(without_pins(text), path, one_line(words, _PIN_CHARS))
+    return with_pins(added, pins, messages)
+
+
+def pin_words(text: str, words: str) -> str:
+    """Return a bare summary that carries a message word for word from now on."""
+    messages = (*pins_in(text, PINNED_MESSAGES), one_line(words, MESSAGE_CHARS))
+    return with_pins(text, pins_in(text), dict.fromkeys(messages))
+
+
+def audit_replaced(
+    before: Sequence[Message], stayed: Collection[int], *, previous: str, told: str
+) -> LossAudit:
+    """Audit a compaction that is done.
+
+    `stayed` are positions of `before` that are still there, `previous` the summary
+    then; `told` is all that the agent is told now.
+    """
+    items = collect(before, carried=read_previous(bare_summary(redact(previous))))
+    at_stake = [item for item in items if item.position not in stayed]
+    return audit(at_stake, Telling(told))
 
 
 def keeper_of(

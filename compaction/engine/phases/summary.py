@@ -20,7 +20,6 @@ from compaction.engine.phases.completion_check import SummaryFault, check_comple
 from compaction.engine.phases.prompts import (
     SummaryPrompt,
     missing_text,
-    previous_of,
 )
 from compaction.engine.phases.redaction import redact
 from compaction.engine.phases.summary_text import bare_summary
@@ -102,11 +101,13 @@ def summarise_by_rule(
 ) -> SummaryResult:
     """Let the embedded summariser write; it can neither fail nor cost.
 
-    `spare` tokens of the budget are left for what others add.
+    `spare` tokens of the budget are left for what others add. Pinned constraints are
+    part of what it is given: which of them are pinned this time is decided afterwards,
+    and the others must not be lost.
     """
     text = summariser.write_summary(
         middle,
-        previous=previous_of(plan),
+        previous=redact(bare_summary(plan.situation.previous_summary)),
         template=plan.policy.template,
         budget_tokens=max(plan.summary_budget // 2, plan.summary_budget - spare),
         counter=counter,

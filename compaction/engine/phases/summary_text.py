@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from compaction.engine.policy import Template
@@ -54,6 +54,11 @@ SUMMARY_HEADINGS: Mapping[Template, tuple[str, ...]] = {
 PINS = "Pinned Constraints"
 """Heading of the constraints that the console carries itself, word for word."""
 
+PINNED_MESSAGES = "Pinned Messages"
+"""Heading of messages that an operator wants carried word for word."""
+
+_CARRIED = (PINS.casefold(), PINNED_MESSAGES.casefold())
+
 _KNOWN_PREFIXES = re.compile(
     r"\s{0,8}\[(?:CONTEXT COMPACTION|CONTEXT SUMMARY)[^\]\n]{0,200}\]:?[ \t]{0,8}\n?"
 )
@@ -91,35 +96,67 @@ def bare_summary(text: str) -> str:
 
 
 def without_pins(bare: str) -> str:
-    """Return a bare summary without its pinned constraints, whoever wrote them."""
-    if PINS.casefold() not in bare.casefold():
+    """Return a bare summary without what the console carries, whoever wrote it."""
+    if not _names_pins(bare):
         return bare
     kept: list[str] = []
     within = False
     for line in bare.splitlines():
         heading = _HEADING.match(line)
         if heading:
-            within = PINS.casefold() in heading.group(2).casefold()
+            within = _names_pins(heading.group(2))
         if not within:
             kept.append(line)
     return "\n".join(kept).rstrip()
 
 
-def pins_in(bare: str) -> tuple[str, ...]:
-    """Return the pinned constraints of a bare summary, word for word."""
-    sections = parse_sections(bare)
+def _names_pins(text: str) -> bool:
+    folded = text.casefold()
+    return any(name in folded for name in _CARRIED)
+
+
+def pins_in(bare: str, heading: str = PINS) -> tuple[str, ...]:
+    """Return what a bare summary carries word for word under one of both headings."""
     return tuple(
-        item for section in sections if section.path == PINS for item in section.items
+        item
+        for section in parse_sections(bare)
+        if section.path == heading
+        for item in section.items
     )
 
 
-def with_pins(bare: str, pins: Iterable[str]) -> str:
-    """Return a bare summary with these pinned constraints and no others."""
-    text = without_pins(bare)
-    items = tuple(pins)
-    if not items:
-        return text
-    return f"{text}\n\n{render_sections([Section(path=PINS, items=items)])}".lstrip()
+def with_pins(bare: str, pins: Iterable[str], messages: Iterable[str] = ()) -> str:
+    """Return a bare summary with these constraints and messages and no others."""
+    carried = ((PINS, tuple(pins)), (PINNED_MESSAGES, tuple(messages)))
+    sections = [Section(path=path, items=items) for path, items in carried if items]
+    parts = [without_pins(bare), render_sections(sections)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def add_item(bare: str, path: str, item: str) -> str:
+    """Return a bare summary with one more item under a heading, made where it lacks."""
+    lines = bare.splitlines()
+    end = _end_of_section(lines, path)
+    if end is None:
+        section = render_sections([Section(path=path, items=(item,))])
+        return f"{bare.rstrip()}\n\n{section}".lstrip()
+    return "\n".join([*lines[:end], f"- {item}", *lines[end:]])
+
+
+def _end_of_section(lines: Sequence[str], path: str) -> int | None:
+    """Number of the line behind the last one that says something under a heading."""
+    end: int | None = None
+    top, within = "", False
+    for number, line in enumerate(lines):
+        heading = _HEADING.match(line)
+        if heading:
+            name = heading.group(2).strip()
+            is_top = len(heading.group(1)) <= 2 or not top
+            top = name if len(heading.group(1)) <= 2 else top
+            within = path == (name if is_top else f"{top} / {name}")
+        if within and line.strip():
+            end = number + 1
+    return end
 
 
 def is_wrapped(text: str) -> bool:
