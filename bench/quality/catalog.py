@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from bench.quality import attack_rows, hygiene_rows, retention_rows
+from bench.quality import attack_rows, hygiene_rows, log_rows, retention_rows
 
-ROWS = (*retention_rows.ROWS, *attack_rows.ROWS, *hygiene_rows.ROWS)
+ROWS = (*retention_rows.ROWS, *attack_rows.ROWS, *hygiene_rows.ROWS, *log_rows.ROWS)

@@ -75,12 +75,13 @@ def values_in(text: str) -> Iterator[Value]:
             )
 
 
-_MARGIN = re.compile(r"^\s*(?:\d{1,6}[:|\t]\s*)?(?:[-*•+>#]{1,3}\s+|//\s*|/?\*+\s*)?")
+_MARGIN = re.compile(r"^\s*(?:\d{1,6}[:|\t→]\s*)?(?:[-*•+>#]{1,3}\s+|//\s*|/?\*+\s*)?")
 
 
 def quote(line: str, start: int, end: int) -> str:
     """Return what of a line says what the value in it is, without its margin."""
-    return _MARGIN.sub("", around(line, start, end, LINE_CHARS), count=1)
+    part = _MARGIN.sub("", around(line, start, end, LINE_CHARS), count=1)
+    return " ".join(part.split())
 
 
 def extract_identifiers(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:

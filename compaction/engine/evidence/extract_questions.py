@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from compaction.engine.evidence import markers
 from compaction.engine.evidence.items import (
@@ -48,7 +49,10 @@ def extract_questions(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
             _note_answers(turn, asked, answered, of_agent)
         elif turn.is_assistant and turn.told:
             found = of_user.alike(turn.text, least=_ANSWERED, shared=2)
-            answered.update((number, turn.position) for number in found)
+            if not turn.calls:  # the reply to what was asked last
+                found += _of_last_turn(asked)
+            for number in found:
+                answered.setdefault(number, turn.position)
         for question in _questions(turn):
             index = of_user if turn.by_user else of_agent
             index.add(len(asked), question)
@@ -63,12 +67,24 @@ def _note_answers(
     answered: dict[int, int],
     of_agent: Likeness,
 ) -> None:
-    """A yes answers the question before it; other words answer those like them."""
+    """A yes, or a word of it, answers the question before; others those alike."""
     found = of_agent.alike(turn.text, least=_ANSWERED, shared=1)
-    if asked and says_yes_or_no(turn, asked[-1][1]) and not asked[-1][0].by_user:
-        found.append(len(asked) - 1)
+    if asked and not asked[-1][0].by_user:
+        question = asked[-1][1]
+        shared = telling_words(question) & telling_words(turn.text)
+        if shared or says_yes_or_no(turn, question):
+            found.append(len(asked) - 1)
     for number in found:
         answered.setdefault(number, turn.position)
+
+
+def _of_last_turn(asked: Sequence[tuple[Turn, str]]) -> list[int]:
+    """Return the questions of the user's newest turn, if nobody asked since."""
+    if not asked or not asked[-1][0].by_user:
+        return []
+    newest = asked[-1][0].position
+    numbers = range(len(asked) - 1, -1, -1)
+    return list(takewhile(lambda n: asked[n][0].position == newest, numbers))
 
 
 def says_yes_or_no(turn: Turn, question: str) -> bool:

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from compaction.engine.evidence import markers
 from compaction.engine.evidence.items import WEIGHTS, EvidenceItem, EvidenceKind
+from compaction.engine.evidence.opposed import choices
 from compaction.engine.evidence.reading import Turn
-from compaction.engine.evidence.wording import one_line, subject_key
+from compaction.engine.evidence.wording import content_words, one_line, subject_key
 
 SENTENCE_CHARS = 260
 _LONGEST = 600  # a longer "sentence" is a paragraph of data
@@ -40,6 +41,7 @@ def _binds(sentence: str) -> bool:
         and (
             markers.CONSTRAINT.search(_apart_from_work(sentence)) is not None
             or _sets_measure(sentence)
+            or _chooses(sentence)
         )
     )
 
@@ -52,6 +54,16 @@ def _sets_measure(sentence: str) -> bool:
     return is_change or not _TOLD_AS_NEWS.search(sentence)
 
 
+def _chooses(sentence: str) -> bool:
+    """True for a few words that make a choice: `identifiers in snake_case please`."""
+    return (
+        len(content_words(sentence)) <= _FEW_WORDS
+        and any(is_wanted for _, __, is_wanted in choices(sentence))
+        and markers.DONE.search(sentence) is None
+    )
+
+
+_FEW_WORDS = 7
 _MEASURE = re.compile(
     r"\d\s?(?:端口|列|行|天|小时|分钟|秒|毫秒|个月|周|年|次|条|人|字|兆|[KMG]B)"
     r"|(?:端口|上限|下限|版本|间隔|超时)\D{0,6}\d"
@@ -78,8 +90,12 @@ def extract_decisions(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
                 if _tells(sentence)
                 and not markers.QUESTION.search(sentence)
                 and markers.DECISION.search(sentence)
+                and not _LEFT_TO_OTHERS.search(sentence)
             )
             yield from _first(found, _MOST_DECISIONS)
+
+
+_LEFT_TO_OTHERS = re.compile(r"\b(?:let me know|you would|would you|you(?:'d| can))\b")
 
 
 def _tells(sentence: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from compaction.engine.evidence import markers
@@ -91,8 +92,8 @@ def _asked_for(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
     index = Likeness()
     for turn in turns:
         if turn.is_assistant and turn.told:
-            found = index.alike(turn.text, least=_SPOKEN_OF, shared=2)
-            spoken_of.update((number, turn.position) for number in found)
+            for number in _spoken_of(turn, asked, index):
+                spoken_of.setdefault(number, turn.position)
         elif turn.by_user:
             for sentence in filter(_asks_for_work, turn.told[:_MOST_ASKED]):
                 index.add(len(asked), sentence)
@@ -105,6 +106,30 @@ def _asked_for(turns: Sequence[Turn]) -> Iterator[EvidenceItem]:
             yield item.evolve(ended_at=spoken_of.get(number), note=ASKED)
 
 
+def _spoken_of(
+    turn: Turn, asked: Sequence[tuple[Turn, str]], index: Likeness
+) -> list[int]:
+    found = index.alike(turn.text, least=_SPOKEN_OF, shared=2)
+    return [*found, *_of_last_turn(asked)] if _only_says_done(turn) else found
+
+
+def _of_last_turn(asked: Sequence[tuple[Turn, str]]) -> list[int]:
+    """Return what the newest of the turns that asked for something asked for."""
+    newest = asked[-1][0].position if asked else -1
+    numbers = range(len(asked) - 1, -1, -1)
+    return list(takewhile(lambda n: asked[n][0].position == newest, numbers))
+
+
+def _only_says_done(turn: Turn) -> bool:
+    """True for `Reverted!`: only what was asked for last can be meant."""
+    done = [sentence for sentence in turn.told if markers.DONE.search(sentence)]
+    return bool(done) and all(
+        len(telling_words(markers.FINISHED.sub(" ", sentence))) <= _SHORT
+        for sentence in done
+    )
+
+
+_SHORT = 2
 _SPOKEN_OF = 0.5  # of the words of what was asked for
 _MOST_ASKED = 40
 

@@ -31,6 +31,7 @@ class Labels:
     tools: str
     left_out: str
     nothing: str
+    no_goal: str
     kinds: Mapping[str, str]  # names of kinds of evidence, their own by default
 
 
@@ -52,6 +53,7 @@ ENGLISH = Labels(
     tools="Tools used: ",
     left_out="(Left out for space: {})",
     nothing="None",
+    no_goal="See the first messages",
     kinds={},
 )
 CHINESE = Labels(
@@ -72,6 +74,7 @@ CHINESE = Labels(
     tools="使用过的工具：",
     left_out="（因篇幅省略：{}）",
     nothing="无",
+    no_goal="见最前面的消息",
     kinds={
         "request": "请求",
         "constraint": "约束",
@@ -100,6 +103,8 @@ NOTHING = frozenset(
         "nothing",
         "(nothing)",
         "none currently",
+        "see the first messages",
+        "见最前面的消息",
         "无",
         "暂无",
     }
@@ -122,7 +127,8 @@ _LABELS = tuple(
     label
     for labels in ALL
     for name in Labels.__slots__
-    if name not in ("note", "answered", "fixed", "left_out", "nothing", "kinds")
+    if name
+    not in ("note", "answered", "fixed", "left_out", "nothing", "no_goal", "kinds")
     for label in (getattr(labels, name),)
 )
 

@@ -48,7 +48,9 @@ CONSTRAINT = _markers(
     limit(?:ed)? (?:to|is|of|it); maximum; minimum; max; min; deadline; budget
     in (?:english|german|french|spanish|chinese|japanese|italian|portuguese)
     i(?:'d| would)? (?:want|like|prefer|need|insist|expect|hate|rely on)
-    i (?:don't|do not|won't|cannot|can't); we (?:want|need|use|only|always|never)
+    i (?:don't|do not) (?:want|like|accept|allow|trust|need|care)
+    i (?:won't|cannot|can't) (?:use|accept|allow|take|have|afford|pay|go|do|give|work)
+    we (?:want|need|use|only|always|never)
     we (?:don't|do not|cannot|can't); my (?:preference|rule|limit|style|convention)
     please (?:use|keep|write|do|don't|avoid|stick|follow|put|name|call|leave|respond)
     please (?:answer|reply|make sure|remember|note); use ~ (?:for|not|only|everywhere)

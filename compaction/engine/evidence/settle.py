@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from compaction.engine.evidence import markers
-from compaction.engine.evidence.extract_files import add_notes
 from compaction.engine.evidence.items import (
     EvidenceItem,
     EvidenceKind,
     EvidenceStatus,
 )
 from compaction.engine.evidence.likeness import Likeness, telling_words
+from compaction.engine.evidence.merging import unique
 from compaction.engine.evidence.opposed import (
     choices,
     fills_same_slot,
@@ -40,8 +40,6 @@ _CANCELLABLE = _CLOSABLE | {
 }
 _ASKED = frozenset({EvidenceKind.TODO})
 _REPLACEABLE = frozenset({EvidenceKind.CONSTRAINT, EvidenceKind.DECISION})
-_TEXTS = _REPLACEABLE | {EvidenceKind.DONE}
-"""Kinds whose key is a subject that many of them may have."""
 
 
 def settle(
@@ -53,7 +51,7 @@ def settle(
     messages before `carried_at`.
     """
     ordered = sorted(
-        _unique(items),
+        unique(items),
         key=lambda item: carried_at - 0.5 if item.position < 0 else item.position,
     )
     settled = list(ordered)
@@ -90,42 +88,6 @@ def _common_words(items: Iterable[EvidenceItem]) -> Counter[str]:
             said |= telling_words(item.text)
     counts.update(said)
     return counts
-
-
-def _unique(items: Iterable[EvidenceItem]) -> list[EvidenceItem]:
-    """Keep one of the items that say the same: the newest todo, the heaviest rest."""
-    kept: dict[tuple[EvidenceKind, str], EvidenceItem] = {}
-    for item in items:
-        name = (item.kind, _identity(item))
-        known = kept.get(name)
-        kept[name] = item if known is None else _merge(known, item)
-    return list(kept.values())
-
-
-def _identity(item: EvidenceItem) -> str:
-    if item.kind in _TEXTS or not item.key:
-        return item.text
-    return item.key
-
-
-def _merge(known: EvidenceItem, item: EvidenceItem) -> EvidenceItem:
-    newest = item if item.position >= known.position else known
-    since = min(known.first_position, item.first_position)
-    if item.kind is EvidenceKind.TODO:
-        return newest.evolve(since=since)
-    if item.kind is EvidenceKind.FILE:
-        return newest.evolve(
-            note=add_notes(known.note, item.note),
-            weight=max(known.weight, item.weight),
-            since=since,
-        )
-    heavier = item if item.weight > known.weight else known
-    return heavier.evolve(
-        position=newest.position,
-        status=newest.status,
-        since=since,
-        ended_at=newest.ended_at,
-    )
 
 
 def _supersede_same_key(

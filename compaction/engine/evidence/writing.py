@@ -168,8 +168,13 @@ def _body(
     path: str, by_path: dict[str, list[str]], paths: Iterable[str], labels: Labels
 ) -> tuple[str, ...]:
     is_parent = any(other.startswith(f"{path} / ") for other in paths)
-    nothing = () if is_parent else (labels.nothing,)
+    nothing = () if is_parent else (_word_for_nothing(path, labels),)
     return tuple(dict.fromkeys(by_path.get(path, ()))) or nothing
+
+
+def _word_for_nothing(path: str, labels: Labels) -> str:
+    """The goal is only then unknown when it stands before what was summarised."""
+    return labels.no_goal if path == "Goal" else labels.nothing
 
 
 def _left_out(missing: Sequence[Line], labels: Labels) -> str:
