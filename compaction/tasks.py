@@ -15,11 +15,13 @@ from uuid import UUID
 
 from celery import shared_task
 from django.contrib.auth.models import User
+from django.core.cache import cache
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from compaction.models import Conversation, ImportJob, Session, Turn
 from compaction.services import (
+    evidence_traces,
     import_jobs,
     run_work,
     runs,
@@ -74,6 +76,21 @@ def _send(task: Any, pk: str) -> None:
         task.apply_async(args=[pk], retry=False)
     except (OperationalError, OSError) as error:
         logger.warning("No worker could be woken for %s (%s); it waits.", pk, error)
+
+
+def ask_for_trace(session: Session) -> None:
+    """Wake a worker to follow the evidence of a lineage; at most once a minute.
+
+    The page that waits asks again, so that a lost message costs a minute.
+    """
+    if cache.add(f"trace:{session.pk}:{session.revision}", 1, timeout=60):
+        _send(trace_evidence, session.pk)
+
+
+@shared_task(name="compaction.tasks.trace_evidence")
+def trace_evidence(session_id: str) -> None:
+    """Follow the evidence of a lineage; see services.evidence_traces."""
+    evidence_traces.trace_lineage(session_id)
 
 
 @shared_task(name="compaction.tasks.perform_run")

@@ -62,6 +62,11 @@ lineage_urls: list[URLPattern] = [
         lineage.show_lineage,
         name="session-lineage",
     ),
+    path(
+        "sessions/<str:session_id>/lineage/known/",
+        lineage.show_known,
+        name="session-known",
+    ),
 ]
 
 raw_urls: list[URLPattern] = [

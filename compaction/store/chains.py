@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from compaction.engine.evidence.chain import Generation
-from compaction.engine.messages import Kind, Role
+from compaction.engine.messages import Kind, Message as EngineMessage, Role
 from compaction.engine.repetition import Step, Stretch
 from compaction.engine.task_state import render
 from compaction.models import Message, Session, Summary, TaskStateVersion
-from compaction.store.messages import load_messages
+from compaction.store.message_rows import read_body
 from compaction.store.task_states import state_of_version
 
 _CONTINUES = (Session.Link.COMPACTION, Session.Link.IN_PLACE)
@@ -45,25 +45,40 @@ def mark_of(chain: Sequence[Session]) -> str:
 # --- with bodies -------------------------------------------------------------
 def load_generations(chain: Sequence[Session]) -> list[Generation]:
     """Read all messages of a chain with their bodies, and the TaskStates."""
-    tasks = _tasks(chain)
+    messages, origins = _read_messages(chain)
     return [
         Generation(
             key=session.pk,
-            messages=load_messages(session),
-            origins=_origins(session),
+            messages=messages[session.pk],
+            origins=origins[session.pk],
             task=task,
         )
-        for session, task in zip(chain, tasks, strict=True)
+        for session, task in zip(chain, _tasks(chain), strict=True)
     ]
 
 
-def _origins(session: Session) -> list[int | None]:
-    rows = Message.objects.filter(session=session).order_by("position")
-    columns = rows.values_list("origin_session_id", "origin_position")
-    return [
-        position if origin == session.parent_id and origin else None
-        for origin, position in columns
-    ]
+_BODIES = ("session_id", "body", "pinned", "dropped", "inactive")
+_ORIGIN = ("origin_session_id", "origin_position")
+
+
+def _read_messages(
+    chain: Sequence[Session],
+) -> tuple[dict[str, list[EngineMessage]], dict[str, list[int | None]]]:
+    """Read messages and origins of each session; one query."""
+    parents = {session.pk: session.parent_id for session in chain}
+    messages: dict[str, list[EngineMessage]] = {pk: [] for pk in parents}
+    origins: dict[str, list[int | None]] = {pk: [] for pk in parents}
+    rows = Message.objects.filter(session_id__in=parents).order_by(
+        "session_id", "position"
+    )
+    columns = rows.values_list(*_BODIES, *_ORIGIN).iterator(chunk_size=2000)
+    for pk, body, pinned, dropped, inactive, origin, position in columns:
+        message = read_body(
+            body, pinned=pinned and not inactive, dropped=dropped or inactive
+        )
+        messages[pk].append(message)
+        origins[pk].append(position if origin and origin == parents[pk] else None)
+    return messages, origins
 
 
 def _tasks(chain: Sequence[Session]) -> list[str]:

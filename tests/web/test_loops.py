@@ -45,7 +45,7 @@ def page(
     url = reverse(name, args=[session.pk] if session else [])
     response = client.get(url + query)
     assert response.status_code == 200
-    return response.content.decode()
+    return str(response.content.decode())
 
 
 def test_the_timeline_tells_it_with_both_places(
