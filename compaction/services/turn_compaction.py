@@ -7,6 +7,7 @@ shows one kind of run. The turn goes on in the session that it leads to.
 
 from __future__ import annotations
 
+import time
 from uuid import UUID
 
 from compaction.engine.messages import Message
@@ -23,6 +24,8 @@ from compaction.services.turn_recorder import TurnRecorder
 from compaction.services.turn_stream import Kind, Shown, TurnStream
 from compaction.store.messages import load_sent
 from compaction.store.policies import policy_in_force
+
+_LOOK_SECONDS = 0.5
 
 
 class TurnCompactor:
@@ -72,13 +75,23 @@ class TurnCompactor:
         shown = {"run": str(queued.run.pk), "trigger": trigger.value}
         self._stream.write(Shown(kind=Kind.RUN, data=shown))
         reach(BEFORE_TURN_RUN)
-        if queued.created:
-            perform_run(queued.run.pk)
+        run = self._see_through(queued.run.pk)
         reach(AFTER_TURN_RUN)
-        self._stream.check()
-        return Run.objects.select_related("result_session__conversation").get(
-            pk=queued.run.pk
-        )
+        return run
+
+    def _see_through(self, run_id: UUID) -> Run:
+        """Do the run; when another worker has it in hand, wait until it is over.
+
+        To go on beside it would change the session under it, and waste its summary.
+        """
+        runs = Run.objects.select_related("result_session__conversation")
+        while True:
+            perform_run(run_id)
+            self._stream.check()
+            run = runs.get(pk=run_id)
+            if not run.is_active:
+                return run
+            time.sleep(_LOOK_SECONDS)
 
     def _fresh_session(self) -> Session:
         return Session.objects.select_related("conversation__profile").get(

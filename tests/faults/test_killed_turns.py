@@ -192,7 +192,7 @@ def test_killed_around_a_compaction(endpoint, start_worker, point):
 
     assert over.end == "completed"
     done = Run.objects.filter(turn=turn, status="completed", outcome="summarised")
-    assert done.count() == 1
+    assert done.count() == 1, list(Run.objects.values())
     assert not Run.objects.filter(status__in=["queued", "in_progress"]).exists()
     child = done.get().result_session
     assert [m.text for m in load_messages(child)[-2:]] == ["Go on.", "Done."]

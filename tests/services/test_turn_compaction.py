@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from compaction.models import Conversation, Run
+from compaction.services import turn_compaction
 from compaction.services.cooldowns import start_cooldown
+from compaction.services.run_work import perform_run
 from compaction.store import load_messages
 from tests.conversations import long_talk
 from tests.services.turn_fixtures import calls, own_session, play, says
@@ -35,6 +37,27 @@ def test_a_run_is_due_before_the_first_call(session, endpoint):
     kinds = list(turn.chunks.values_list("kind", flat=True))
     assert kinds == ["run", "text", "answer"]
     assert turn.chunks.get(kind="run").data["run"] == str(run.pk)
+
+
+def test_a_run_that_another_worker_has_in_hand_is_waited_for(
+    session, endpoint, monkeypatch
+):
+    """To go on beside it would make its plan stale and its summary a waste."""
+    tries = []
+
+    def do_at_the_third_look(run_id):
+        tries.append(Run.objects.get(pk=run_id).status)
+        if len(tries) == 3:
+            perform_run(run_id)
+
+    monkeypatch.setattr(turn_compaction, "perform_run", do_at_the_third_look)
+    endpoint.play(says("Done."))
+
+    turn = play(session)
+
+    assert tries == ["queued"] * 3
+    assert turn.runs.get().outcome == "summarised"
+    assert len(endpoint.requests[0].body["messages"]) < 60
 
 
 def test_a_run_is_due_after_tool_results_by_the_real_usage(endpoint):
