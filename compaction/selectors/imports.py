@@ -11,7 +11,9 @@ from pathlib import Path
 from compaction import wiring
 from compaction.models import ImportJob
 
-RECENT = 20
+RECENT = 50
+"""How many imports the page shows; a folder of logs is often uploaded at once."""
+
 _ACTIVE = (ImportJob.Status.QUEUED, ImportJob.Status.IN_PROGRESS)
 
 
@@ -32,9 +34,10 @@ class Home:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportPage:
-    """Recent imports, newest first, and whether any is on its way."""
+    """Recent imports, newest first, and whether any is on its way; `older` stay out."""
 
     jobs: Sequence[ImportJob]
+    older: int = 0
 
     @property
     def is_busy(self) -> bool:
@@ -43,9 +46,11 @@ class ImportPage:
 
 
 def recent_imports() -> ImportPage:
-    """Return the newest imports; one query."""
+    """Return the newest imports; at most two queries."""
     rows = ImportJob.objects.select_related("requested_by").order_by("-queued_at")
-    return ImportPage(jobs=tuple(rows[:RECENT]))
+    jobs = tuple(rows[:RECENT])
+    is_full = len(jobs) == RECENT
+    return ImportPage(jobs=jobs, older=rows.count() - RECENT if is_full else 0)
 
 
 def find_import(job_id: uuid.UUID) -> ImportJob | None:

@@ -13,6 +13,7 @@ from typing import Any
 from django.db.models.functions import Substr
 
 from compaction.engine.ledger import LedgerEntry, Region
+from compaction.engine.phases.redaction import redact
 from compaction.models import Message, Session
 from compaction.selectors.plans import Picture
 
@@ -152,7 +153,7 @@ def _row_of(
         position=entry.position,
         role=values["role"],
         kind=values["kind"],
-        text=values["preview"],
+        text=redact(values["preview"]),
         chars=values["chars"],
         calls=tuple(_calls(values["calls"])),
         call_count=len(values["calls"]),
@@ -172,7 +173,9 @@ def _row_of(
 
 def _calls(stored: Iterable[Sequence[str]]) -> Iterable[tuple[str, str]]:
     shown = islice(stored, CALLS_SHOWN)
-    return ((call[1], _write_arguments(call[2])) for call in shown)
+    return (
+        (call[1], redact(_write_arguments(call[2])[:PREVIEW_CHARS])) for call in shown
+    )
 
 
 def _write_arguments(text: str) -> str:

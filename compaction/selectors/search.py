@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from django.db.models import Q
 from django.db.models.functions import Substr
 
+from compaction.engine.phases.redaction import redact
 from compaction.models import Conversation, Message, Session
 from compaction.store.search_index import find_messages
 from compaction.store.search_words import INDEXED_CHARS, Phrase, read_query
@@ -21,6 +22,7 @@ from compaction.store.texts import readable
 SCANNED = 1_000
 _TITLES = 200
 _BEFORE = 60  # characters of a snippet before the first hit
+_AROUND = 1_000  # characters on each side of it that are read for secrets
 _WIDTH = 220  # characters of a whole snippet
 _ID = re.compile(r"[\w-]{6,}", re.ASCII)
 
@@ -124,13 +126,18 @@ def cut_snippet(text: str, phrases: Sequence[Phrase]) -> tuple[Piece, ...]:
     """Cut the surroundings of the first hit out of a text and mark every hit in it.
 
     A hit that only the index sees (an accent, a call's arguments) is not marked.
+    Secrets are masked, so a search for one says where it stands and shows no more.
     """
     pattern = _pattern_of(phrases)
-    first = pattern.search(text) if pattern else None
-    start = max(0, first.start() - _BEFORE) if first else 0
-    window = " ".join(text[start : start + _WIDTH].split())
-    opening = [Piece(text="…")] if start else []
-    closing = [Piece(text="…")] if start + _WIDTH < len(text) else []
+    hit = pattern.search(text) if pattern else None
+    at = hit.start() if hit else 0
+    begin, end = max(0, at - _AROUND), at + _AROUND
+    shown = redact(text[begin:end])
+    first = pattern.search(shown) if pattern else None
+    start = max(0, (first.start() if first else at - begin) - _BEFORE)
+    window = " ".join(shown[start : start + _WIDTH].split())
+    opening = [Piece(text="…")] if begin + start else []
+    closing = [Piece(text="…")] if max(end, begin + start + _WIDTH) < len(text) else []
     return (*opening, *_marked(window, pattern), *closing)
 
 

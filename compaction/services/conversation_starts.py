@@ -30,6 +30,7 @@ from compaction.store import (
     add_summary,
     readable,
     summary_in_force,
+    title_for_column,
     write_messages,
 )
 from compaction.store.task_states import newest_task_version
@@ -74,7 +75,7 @@ def _create(new: NewConversation) -> Conversation:
     conversation = Conversation.objects.create(
         source=SOURCE,
         external_id=uuid.uuid4().hex,
-        title=readable(new.title.strip())[:255],
+        title=title_for_column(new.title.strip()),
         agent=new.agent[:128],
         model=model[:128],
         **({"window": window, "window_is_declared": True} if window else {}),

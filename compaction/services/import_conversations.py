@@ -36,7 +36,7 @@ from compaction.services.import_writing import (
 )
 from compaction.services.token_counts import BatchCounts
 from compaction.sources.values import SourceConversation
-from compaction.store import readable
+from compaction.store import title_for_column
 from compaction.store.texts import id_for_column
 
 _TRIES = 5
@@ -148,7 +148,7 @@ def _is_news(
     if _is_older_copy(stored, matches):
         return False
     return (
-        readable(source.title)[:255] not in ("", conversation.title)
+        title_for_column(source.title) not in ("", conversation.title)
         or any(_has_other_ending(stored, match) for match in matches)
         or has_task_state_changed(conversation, source)
         or has_cooldown_changed(conversation, source, now=now)

@@ -19,6 +19,7 @@ from compaction.store import (
     readable,
     storable,
     summary_in_force,
+    title_for_column,
 )
 from compaction.store.messages import SIZE_COLUMNS, note_size, save_rows
 from compaction.store.texts import id_for_column
@@ -58,7 +59,7 @@ class SessionWriter:
             link=link,
             external_id=id_for_column(session.external_id),
             generation=session.generation,
-            title=readable(session.title)[:255],
+            title=title_for_column(session.title),
             compactions=_compactions(parent, link, session),
             system_tokens=prepared.system_tokens,
             tools_tokens=prepared.tools_tokens,
@@ -124,7 +125,7 @@ def ending_of(row: Session, session: SourceSession) -> dict[str, Any]:
     return {
         "ended_at": session.ended_at,
         "end_reason": readable(session.end_reason)[:64],
-        "title": readable(session.title)[:255] or row.title,
+        "title": title_for_column(session.title) or row.title,
     }
 
 

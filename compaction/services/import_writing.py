@@ -22,7 +22,7 @@ from compaction.services.import_rows import Prepared
 from compaction.services.import_sessions import SessionWriter
 from compaction.services.model_windows import usable_window
 from compaction.sources.values import SourceConversation
-from compaction.store import readable, storable
+from compaction.store import readable, storable, title_for_column
 from compaction.store.texts import id_for_column
 
 OUR_NOTES = ("branched:", "local_branch:", "task_state_kept")
@@ -119,7 +119,7 @@ def _create(package: Package) -> Conversation:
 
 
 def _note_facts(conversation: Conversation, source: SourceConversation) -> None:
-    conversation.title = readable(source.title)[:255] or conversation.title
+    conversation.title = title_for_column(source.title) or conversation.title
     conversation.agent = agent_of(source) or conversation.agent
     conversation.model = readable(source.model)[:128] or conversation.model
 

@@ -174,7 +174,7 @@ def _write_summary(
 
 def _end(parent: Session, now: datetime) -> None:
     parent.ended_at = parent.ended_at or now
-    parent.end_reason = END_REASON
+    parent.end_reason = parent.end_reason or END_REASON  # a copy keeps its agent's
     parent.save(update_fields=["ended_at", "end_reason"])
 
 

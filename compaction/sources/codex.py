@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from compaction.engine.phases.redaction import redact
 from compaction.sources.codex_history import (
     kept_prompts,
     replaced_history,
@@ -205,7 +206,8 @@ def _title(messages: tuple[SourceMessage, ...]) -> str:
         if is_prompt(entry.message):
             _, marked, request = entry.message.text.partition(_IDE_REQUEST)
             if marked and request.strip():
-                return label(request.strip().splitlines()[0], 80)
+                first = request.strip().splitlines()[0]
+                return label(redact(first[:1_000]), 80)
             break
     return title_of(messages)
 

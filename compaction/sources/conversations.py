@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from compaction.engine.messages import Kind, Message, Role, to_dict
+from compaction.engine.phases.redaction import redact
 from compaction.sources.fields import digest, label
 from compaction.sources.values import (
     SourceConversation,
@@ -55,7 +56,7 @@ def title_of(messages: Sequence[SourceMessage]) -> str:
         if message.role is Role.USER and message.kind is Kind.PLAIN:
             for line in message.text[:20_000].splitlines():
                 if line.strip() and not _is_command(line.strip()):
-                    return label(line, 80)
+                    return label(redact(line[:1_000]), 80)
     return ""
 
 

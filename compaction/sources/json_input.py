@@ -77,7 +77,7 @@ def parse(raw: bytes | str, path: Path, limits: SourceLimits, *, line: int = 0) 
 
 def _too_deep(path: Path, limits: SourceLimits, line: int) -> SourceError:
     detail = f"values nested deeper than {limits.depth} levels"
-    return SourceError(str(path), "too_large", detail, line=line or None)
+    return SourceError(str(path), "too_deep", detail, line=line or None)
 
 
 def is_deeper_than(value: object, limit: int) -> bool:

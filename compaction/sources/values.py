@@ -145,6 +145,7 @@ REASONS = (
     "not_readable",
     "empty",
     "too_large",
+    "too_deep",
     "unknown_format",
     "broken",
     "no_messages",

@@ -11,7 +11,7 @@ from compaction.store.messages import load_messages, load_outline, write_message
 from compaction.store.plans import Planned, plan_session
 from compaction.store.situations import fixed_tokens, is_copy, situation_of
 from compaction.store.summaries import NewSummary, add_summary, summary_in_force
-from compaction.store.texts import readable, storable
+from compaction.store.texts import readable, storable, title_for_column
 
 __all__ = [
     "Generation",
@@ -28,6 +28,7 @@ __all__ = [
     "situation_of",
     "storable",
     "summary_in_force",
+    "title_for_column",
     "write_generation",
     "write_messages",
 ]

@@ -12,8 +12,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from compaction.engine.phases.redaction import redact
+
 _NUL_VISIBLE = "\u2400"  # SYMBOL FOR NULL
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+TITLE_CHARS = 255
+"""Longest title that a column holds, in characters."""
+
+_TITLE_READ = 2_000  # characters of a foreign title that are looked at
 
 ID_CHARS = 255
 """Longest id that an id column holds, in characters."""
@@ -24,6 +31,11 @@ def readable(text: str) -> str:
     if not _UNSTORABLE.search(text):
         return text
     return _UNSTORABLE.sub(_visible, text)
+
+
+def title_for_column(raw: str) -> str:
+    """Return a title as lists and pages show it: one that fits, secrets masked."""
+    return readable(redact(raw[:_TITLE_READ]))[:TITLE_CHARS]
 
 
 def _visible(found: re.Match[str]) -> str:

@@ -218,3 +218,26 @@ def test_the_number_of_queries_does_not_grow_with_the_hits(
     with django_assert_max_num_queries(4):
         found = search_conversations("apple")
         assert len(snippets_for(found, found.conversation_ids)) == 20
+
+
+SECRET = "hunter2xyz"
+
+
+def snippet_of(text, query):
+    return "".join(piece.text for piece in cut_snippet(text, read_query(query)))
+
+
+def test_a_snippet_masks_the_secret_beside_what_was_found():
+    text = f"Log in to staging with password={SECRET} and look at the queue."
+
+    assert SECRET not in snippet_of(text, "staging")
+    assert "staging" in snippet_of(text, "staging")
+
+
+def test_who_searches_for_a_secret_sees_where_it_stands_and_not_the_secret():
+    text = "word " * 400 + f"password={SECRET} " + "word " * 400
+
+    shown = snippet_of(text, SECRET)
+
+    assert "[redacted]" in shown
+    assert SECRET not in shown

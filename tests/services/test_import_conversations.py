@@ -89,6 +89,18 @@ def test_a_new_conversation_is_stored_with_all_its_messages():
     assert texts(stored.tip_id) == [f"message {n} of the talk" for n in range(6)]
 
 
+def test_a_title_is_stored_without_the_secrets_in_it():
+    secret = replace(
+        conversation(session(talk(2))), title="deploy, password=hunter2xyz"
+    )
+    bring_in(secret)
+    again = bring_in(secret)
+
+    stored = Conversation.objects.get()
+    assert stored.title == "deploy, password=[redacted]"
+    assert again.change == Change.UNCHANGED
+
+
 def test_the_stored_messages_are_the_foreign_ones_word_for_word():
     source = conversation(session((*talk(2), *tool_round(2, "x" * 500), said(4))))
     bring_in(source)

@@ -63,6 +63,15 @@ def test_a_run_makes_a_continuation_and_the_parent_keeps_everything(session):
     assert load_messages(session) == before
 
 
+def test_a_copy_that_its_agent_had_ended_keeps_the_agents_reason(session):
+    session.end_reason = "agent_close"
+    session.save()
+    run_session(session)
+
+    session.refresh_from_db()
+    assert session.end_reason == "agent_close"
+
+
 def test_the_continuation_bears_the_next_title_and_an_id_of_its_time(session):
     child = run_session(session).result_session
 

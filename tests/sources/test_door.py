@@ -153,7 +153,7 @@ def test_deep_nesting_is_refused_not_crashed(path: Path, opening: str, depth: in
     closing = {"[": "]", "{": "}"}
     ends = "".join(closing[c] for c in reversed(opening * depth) if c in closing)
     path.write_text(f"{opening * depth}1{ends}")
-    assert _refusal(path).reason == "too_large"
+    assert _refusal(path).reason == "too_deep"
 
 
 def test_a_number_of_thousands_of_digits_is_refused(path: Path):

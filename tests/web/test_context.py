@@ -423,6 +423,19 @@ def test_hostile_text_is_shown_and_does_nothing(as_viewer):
     assert "\x00" not in page
 
 
+def test_the_list_masks_secrets_and_the_whole_message_shows_what_the_agent_saw(
+    as_viewer,
+):
+    session = a_session([user("Log in with password=hunter2xyz, please.")])
+
+    listed = text_of(as_viewer, session)
+    whole_one = whole(as_viewer, session, 0).content.decode()
+
+    assert "password=[redacted]" in listed
+    assert "hunter2xyz" not in listed
+    assert "hunter2xyz" in whole_one
+
+
 def test_what_a_transcript_says_is_out_of_htmx_reach(as_viewer):
     session = a_session([user('<div hx-get="/sign-out/" hx-trigger="load">')])
 

@@ -51,6 +51,14 @@ class TestUpload:
         assert Conversation.objects.count() == 1
         assert "1 unchanged." in text_of(page)
 
+    def test_a_file_nested_too_deeply_is_not_called_too_large(self, as_operator):
+        file = SimpleUploadedFile("deep.json", b"[" * 5_000 + b"]" * 5_000)
+
+        page = as_operator.post("/import/", {"upload": file}, follow=True)
+
+        assert "Its values are nested too deeply" in text_of(page)
+        assert "Split it" not in text_of(page)
+
     def test_several_files_come_at_once(self, as_operator):
         other = [*TALK[:1], {"role": "user", "content": "Something else."}]
         files = [a_file(), a_file(other, "other.json")]
