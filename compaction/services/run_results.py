@@ -32,6 +32,7 @@ from compaction.store import (
     summary_in_force,
     write_generation,
 )
+from compaction.store.losses import losses_of_result
 
 END_REASON = "compression"
 """What a session ends with when it goes on elsewhere; the word of Hermes' own log."""
@@ -168,6 +169,7 @@ def _write_summary(
         model=summary.model,
         run=context.run,
         author=context.run.requested_by,
+        losses=losses_of_result(summary, context.session.pk),
     )
     return add_summary(child, new, previous=summary_in_force(context.session))
 

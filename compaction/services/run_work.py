@@ -10,6 +10,7 @@ import logging
 import os
 import socket
 from contextlib import suppress
+from dataclasses import replace
 from uuid import UUID
 
 from django.db import InterfaceError, OperationalError, transaction
@@ -32,7 +33,8 @@ from compaction.engine.phases.summary import (
     SummaryFailed,
     SummaryResult,
 )
-from compaction.engine.plan import Outcome, Verdict
+from compaction.engine.plan import Outcome, Plan, Verdict
+from compaction.engine.task_state import render
 from compaction.models import Run
 from compaction.services.cooldowns import active_cooldown
 from compaction.services.crash_points import AFTER_CLAIM, BEFORE_CLAIM, reach
@@ -52,6 +54,7 @@ from compaction.services.run_progress import Progress
 from compaction.services.run_report import Result, finish_unchanged
 from compaction.services.run_results import Outdated, apply_result, finish_stuck
 from compaction.store import readable
+from compaction.store.task_states import newest_task_version
 
 logger = logging.getLogger(__name__)
 
@@ -170,12 +173,19 @@ def _ask(
     context: RunContext, summariser: Summariser, progress: Progress
 ) -> SummaryResult:
     return summarise(
-        context.plan,
+        _with_task(context),
         context.messages,
         summariser,
         counter=context.counter,
         on_chunk=progress.on_chunk,
     )
+
+
+def _with_task(context: RunContext) -> Plan:
+    """The plan beside the TaskState as it stands: what is told there is not lost."""
+    task = render(newest_task_version(context.session.conversation).state)
+    situation = replace(context.plan.situation, task=task)
+    return replace(context.plan, situation=situation)
 
 
 def prompt_text(context: RunContext) -> str:

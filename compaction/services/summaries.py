@@ -21,6 +21,7 @@ from compaction.engine.tokens import TokenCounter
 from compaction.models import Message, Session, Summary
 from compaction.services.audit import Change, record_action
 from compaction.services.conversations import refresh_conversation
+from compaction.services.losses import audit_text
 from compaction.services.runs import continuation_of
 from compaction.store import NewSummary, add_summary, readable, summary_in_force
 from compaction.store.message_rows import TEXT_CHARS, dump_body, read_body
@@ -79,6 +80,7 @@ def edit_summary(
         tokens=0,
         author=operator,
         reason=edit.reason,
+        losses=audit_text(session, edit.text),
     )
     return _save(session, new, base_revision=edit.base_revision)
 
@@ -97,6 +99,7 @@ def restore_summary(
         model=wanted.model,
         author=operator,
         reason=f"revision {revision}",
+        losses=audit_text(session, wanted.text),
     )
     return _save(session, new, base_revision=base_revision)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db.models import Max
@@ -51,6 +52,7 @@ class NewSummary:
     run: Run | None = None
     author: User | None = None
     reason: str = ""
+    losses: Mapping[str, Any] = field(default_factory=dict)  # store/losses.py
     at: datetime | None = None  # None: now
 
 
@@ -78,5 +80,6 @@ def add_summary(
         model=new.model[:128],
         author=new.author,
         reason=new.reason[:255],
+        losses=dict(new.losses),
         created_at=new.at or timezone.now(),
     )
