@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
@@ -145,3 +149,37 @@ def test_a_wake_up_counts_as_lost_no_later_than_a_lease_runs_out(settings):
     settings.RUN_LEASE_SECONDS = 2.0
 
     assert wiring.lease_limits().resend_seconds <= 2.0
+
+
+def test_a_slow_summariser_may_keep_its_run_for_longer():
+    usual = wiring.lease_limits().work_seconds
+    Endpoint.objects.create(
+        name="slow",
+        base_url="http://192.0.2.1/v1",
+        model="m",
+        writes_summaries=True,
+        timeout=3_000,
+    )
+
+    assert wiring.lease_limits().work_seconds == 30_000 > usual
+
+
+def test_no_test_sees_a_key_that_lies_around_in_the_shell():
+    environ = {k: v for k, v in os.environ.items() if k != "HERMES_WEB_TEST_DATA"}
+    environ |= {"OPENAI_API_KEY": "sk-real", "SUMMARISER_BASE_URL": "https://real/v1"}
+    script = (
+        "import django; django.setup(); from compaction import wiring; "
+        "print(wiring.environment_endpoints())"
+    )
+    environ["DJANGO_SETTINGS_MODULE"] = "tests.settings"
+
+    said = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[1],
+    )
+
+    assert said.stdout.strip() == "()"

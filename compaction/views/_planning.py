@@ -68,7 +68,7 @@ def plan_of(session: Session, run: Run) -> PlannedPage:
 def current_summariser() -> Summariser:
     """Return who would write the summary, and the prices if they are known."""
     facts = wiring.describe_summariser()
-    prices = None if facts.is_embedded else wiring.summariser_prices()
+    prices = facts.prices
     return Summariser(
         name=facts.name,
         is_embedded=facts.is_embedded,

@@ -8,6 +8,7 @@ from pathlib import Path
 from django.conf import settings
 
 from compaction.sources import SourceLimits
+from compaction.wiring.summariser import summariser_endpoint
 
 TURN_SECONDS = 6 * 3_600.0
 """How long one attempt at a turn may keep its lease alive."""
@@ -28,8 +29,9 @@ class LeaseLimits:
 
 
 def lease_limits() -> LeaseLimits:
-    """Return the limits of runs and imports."""
-    return _limits(max(1_800.0, 10 * settings.SUMMARISER_TIMEOUT))
+    """Return the limits of runs and imports; a slow summariser has more time."""
+    spec = summariser_endpoint()
+    return _limits(max(1_800.0, 10 * spec.timeout if spec else 0.0))
 
 
 def turn_limits() -> LeaseLimits:

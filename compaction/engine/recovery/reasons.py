@@ -88,7 +88,7 @@ REMEDIES: Mapping[Reason, Remedy] = {
     Reason.PROVIDER_POLICY: _NOTHING,
     Reason.CERTIFICATE: _NOTHING,
     Reason.FORMAT_ERROR: _FALLBACK,
-    Reason.NO_PROVIDER: _NOTHING,
+    Reason.NO_PROVIDER: _FALLBACK,
     Reason.UNKNOWN: _NOTHING,
 }
 """What helps against each reason. Article 003: an unknown error helps nothing."""
