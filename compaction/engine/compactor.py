@@ -134,11 +134,12 @@ def _by_rule(
         over = keeper.counter.count(kept.text) - plan.summary_budget
         if over <= 0:
             break
-        spare += over
+        spare += over + _SLACK
     return _kept(result, keeper, kept)
 
 
 _FITTINGS = 4
+_SLACK = 16  # tokens: lines that are left out make others fit, never quite as long
 
 
 class _SecondTry:

@@ -29,6 +29,13 @@ _PUT = re.compile(
     r"|你|您|请问|要不要|是否|可否|能否|哪|谁|几|多少|什么时候",
     re.IGNORECASE,
 )
+_YES_OR_NO = re.compile(
+    r"\s{0,8}(?:(?:yes|yeah|yep|yup|no|nope|nah|sure|ok|okay|correct|right|exactly|both"
+    r"|neither|either|agreed|of course|definitely|absolutely|go ahead|do it|don't)\b"
+    r"|是的?|不是|不用|可以|好|行|对|嗯|没问题|不行|不要|当然)",
+    re.IGNORECASE,
+)
+
 _OPEN = re.compile(
     r"\b(?:which|who|whom|whose|what|when|where|how|why)\b|哪|谁|几|多少|什么|怎么|为何",
     re.IGNORECASE,
@@ -89,7 +96,7 @@ def _of_last_turn(asked: Sequence[tuple[Turn, str]]) -> list[int]:
 
 def says_yes_or_no(turn: Turn, question: str) -> bool:
     """True for a yes or no to a question that asks for one; `who` does not."""
-    is_said = markers.YES_OR_NO.match(turn.text) is not None
+    is_said = _YES_OR_NO.match(turn.text) is not None
     return is_said and _OPEN.search(question) is None
 
 

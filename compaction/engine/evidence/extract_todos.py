@@ -136,14 +136,19 @@ _MOST_ASKED = 40
 
 def _asks_for_work(sentence: str) -> bool:
     """True for `please port the importer`, not for a rule or `please go on`."""
-    bare = markers.GO_ON.sub(" ", sentence)
     return (
         len(sentence) <= 2 * TODO_CHARS
         and markers.TASK.search(sentence) is not None
         and markers.CANCEL.search(sentence) is None
         and markers.CONSTRAINT.search(sentence) is None
-        and (bare == sentence or len(telling_words(bare)) >= _TELLING)
+        and _says_more_than_go_on(sentence)
     )
+
+
+def _says_more_than_go_on(sentence: str) -> bool:
+    if markers.GO_ON.search(sentence) is None:
+        return True
+    return len(telling_words(markers.GO_ON.sub(" ", sentence))) >= _TELLING
 
 
 _TELLING = 6  # words beside `please go on` that make a request of it

@@ -36,7 +36,7 @@ CONSTRAINT = _markers(
     r"""
     must; must not; mustn't; shall; never; always; only; ensure; avoid; strictly
     prefer; prefers; preferred; preferably; required?; requires; forbidden; prohibited
-    mandatory; do not; don't; dont; cannot; can't; should; shouldn't; needs? to
+    mandatory; (?<!\bi )(?:do not|don't|dont|cannot|can't); should; shouldn't; needs? to
     ha(?:s|ve) to; ought to; not allowed; make sure; be sure; be careful
     stick (?:to|with)
     remember (?:to|that); keep (?:it|the|in|your|our|all|every|to|\w+ing); leave ~ alone
@@ -58,6 +58,9 @@ CONSTRAINT = _markers(
     supports? ~ \d\S*; compatible with; off[- ]limits; out of scope; non-negotiable
     hard requirement; read-only; hands off; no (?:new|external|third-party|extra) \w+
     no (?:comments?|emojis?|mocks?|globals?|abbreviations?|frameworks?|downtime)
+    refrain; stays? (?:as|the way|untouched|where); no exceptions?; let's not
+    treat ~ as; unacceptable; (?:chang\w+) (?:my|our) mind; on second thought
+    \w+ first, then; per (?:change|commit|file|page|user|request)
     under no circumstances; in no case; on no account; by no means; at all times
     may (?:only|not|never); (?:is|are) (?:fixed|capped|frozen|final|mandatory|taboo)
     (?:every|each|all|any) ~ (?:gets?|has|have|needs?|goe?s?|comes?|must|should|uses?)
@@ -69,6 +72,7 @@ CONSTRAINT = _markers(
     nothing (?:in|from|of|may|must|should|leaves); name (?:all|every|each|the)
     no (?:dependenc(?:y|ies)|librar(?:y|ies)|packages?|tests?|force[- ]push\w*)
     """,
+    "只读 命名 尽可能 尽量 统一 "
     "先问 先确认 先征求 每个\\S{1,24}都 所有\\S{1,24}都 凡是?\\S{1,24}都 规定 规则 "
     "规范 底线 红线 改(?:成|为|用)(?!了) 换成(?!了) 以后(?!的) 必须 不允许 不可以 "
     "禁用 应当 应该 须 不要 不能 不得 不可 禁止 严禁 务必 "
@@ -85,7 +89,8 @@ DECISION = _markers(
     r"""
     decid(?:ed|e|ing); decision; chose; chosen; choos(?:e|ing)
     opt(?:ed|ing)? (?:for|to)
-    settled on; go(?:ing)? with; went with; picked; selected; agreed (?:on|to)
+    settl(?:ed|ing|e) (?:on|for); ended? up \w+ing; wins; won out; beats
+    go(?:ing)? with; went with; picked; selected; agreed (?:on|to)
     concluded
     switch(?:ed|ing)? (?:to|from); migrat(?:ed|ing) to; adopt(?:ed|ing)?; rejected
     ruled out; prefer(?:red)? ~ over; trade-?off; stick(?:ing)? with; instead of
@@ -152,7 +157,8 @@ TODO = _markers(
     (?:have|has|had)(?:n't| not) ~ yet; (?:is|are)(?:n't| not) ~ yet; got round to
     gott?e?n? around to; next up; up next; next (?:step|task|item)s? (?:is|are|will be)
     yet to be; to be (?:done|decided|continued) (?:later|next|afterwards); open points?
-    (?:come|get|circle) back to; make a note to
+    (?:come|get|circle) back to; make a note to; at some point; eventually; some day
+    not \w+ yet; for later; later on
     """,
     "待办 待处理 待完成 还需要 还要做 剩下 尚未 还没(?:有)?(?!关系|问题) "
     "别忘了?(?!记) 未完成 还得 还要 有待 没来得及 余下 "
@@ -237,13 +243,5 @@ TASK = _markers(
     "请 帮我 帮忙 麻烦 能不能 能否 你来 给我",
 )
 """A request for a piece of work."""
-
-YES_OR_NO = re.compile(
-    r"\s{0,8}(?:(?:yes|yeah|yep|yup|no|nope|nah|sure|ok|okay|correct|right|exactly|both"
-    r"|neither|either|agreed|of course|definitely|absolutely|go ahead|do it|don't)\b"
-    r"|是的?|不是|不用|可以|好|行|对|嗯|没问题|不行|不要|当然)",
-    re.IGNORECASE,
-)
-"""How an answer to a question begins."""
 
 QUESTION = re.compile(r"[?？]\s*[\"')\]*_]{0,3}\Z")

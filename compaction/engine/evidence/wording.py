@@ -49,7 +49,7 @@ STOP_WORDS = words(
     "instead again back keep okay ok yes well really currently new old"
 )
 _STOP_CHARS = frozenset(
-    "的了是在和与及也都就要把被请我你他她它们这那个一不用会能可以吧呢吗"
+    "的了是在和与及也都就要把被请我你他她它们这那个一不用会能可以吧呢吗必须应该"
 )
 
 
