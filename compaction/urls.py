@@ -11,6 +11,7 @@ from compaction.views import (
     endpoints,
     imports,
     lineage,
+    losses,
     memory,
     overview,
     policies,
@@ -102,6 +103,11 @@ summary_urls: list[URLPattern] = [
         "sessions/<str:session_id>/summaries/restore/",
         summaries.bring_back_summary,
         name="session-summary-restore",
+    ),
+    path(
+        "sessions/<str:session_id>/summaries/losses/",
+        losses.answer_loss,
+        name="session-loss",
     ),
 ]
 

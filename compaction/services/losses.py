@@ -22,6 +22,7 @@ from compaction.engine.phases.redaction import redact
 from compaction.engine.task_state import render
 from compaction.models import DismissedEvidence, Message, Session, Summary
 from compaction.services.audit import Change, record_action
+from compaction.services.roles import Person, Verb, can
 from compaction.store import load_messages, summary_in_force
 from compaction.store.losses import Loss, audit_to_json, read_losses
 from compaction.store.message_rows import read_body
@@ -44,6 +45,15 @@ class Replaced:
     source: Session
     before: Sequence[EngineMessage]
     previous: str
+
+
+def may_answer(person: Person, summary: Summary | None) -> bool:
+    """True for who may edit, while this very revision is what the agent is told."""
+    if summary is None or not can(person, Verb.EDIT_SUMMARY):
+        return False
+    tip = summary.session.conversation.tip
+    in_force = summary_in_force(tip) if tip else None
+    return in_force == summary and tip == summary.session
 
 
 def find_loss(session: Session, digest: str) -> Loss | None:

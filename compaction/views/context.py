@@ -17,11 +17,13 @@ from compaction.selectors.events import (
     loops_of,
     run_that_compacted,
 )
+from compaction.selectors.losses import loss_panel
 from compaction.selectors.messages import SHOWS, read_window
 from compaction.selectors.plans import Picture
 from compaction.selectors.verdicts import standing_of
 from compaction.selectors.window import window_of
 from compaction.services.roles import Verb
+from compaction.store import summary_in_force
 from compaction.store.policies import PolicyInForce
 from compaction.store.task_states import newest_task_version
 from compaction.views._access import allow
@@ -89,6 +91,7 @@ def _surroundings(
         "last_run": last_run,
         "events": last_events(frame["header"], runs, EVENTS_SHOWN),
         "loops": loops_of(frame["header"]),
+        "losses": loss_panel(summary_in_force(session)),
         "task": _task(session),
     }
 

@@ -15,10 +15,12 @@ from django.views.decorators.http import require_POST, require_safe
 from compaction.engine.policy import CompactionPolicy, PolicyError, policy_from_dict
 from compaction.forms.runs import RunQuery, read_run_query
 from compaction.models import Run
+from compaction.selectors.losses import loss_panel
 from compaction.selectors.overview import WAITS_LONG
 from compaction.selectors.run_detail import RunDetail, find_run, run_detail
 from compaction.selectors.run_steps import steps_of
 from compaction.selectors.runs import PAGE_SIZE, SORTS, RunList, list_runs
+from compaction.services.losses import may_answer
 from compaction.services.roles import Verb
 from compaction.services.run_failures import PLACEHOLDER, STOOD_IN
 from compaction.services.runs import cancel_run
@@ -132,7 +134,9 @@ def _paging(request: HttpRequest, runs: RunList) -> dict[str, Any]:
 @allow(Verb.VIEW)
 def show_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     """Show one run: what came of it, how, and what to do now."""
-    return render_page(request, "compaction/runs/detail.html", _run_context(run_id))
+    return render_page(
+        request, "compaction/runs/detail.html", _run_context(request, run_id)
+    )
 
 
 @require_safe
@@ -143,7 +147,7 @@ def show_run_progress(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
         request,
         "compaction/runs/detail.html",
         "compaction/runs/_progress.html",
-        _run_context(run_id),
+        _run_context(request, run_id),
     )
 
 
@@ -161,7 +165,7 @@ def stop_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
     return go_to(request, reverse("run", args=[run_id]))
 
 
-def _run_context(run_id: uuid.UUID) -> dict[str, Any]:
+def _run_context(request: HttpRequest, run_id: uuid.UUID) -> dict[str, Any]:
     detail = _find(run_id)
     run, now = detail.run, timezone.now()
     done = {event.action for event in detail.events}
@@ -178,6 +182,8 @@ def _run_context(run_id: uuid.UUID) -> dict[str, Any]:
         "is_stand_in": STOOD_IN in done,
         "is_placeholder": PLACEHOLDER in done,
         "own_faults": _OWN_FAULTS,
+        "losses": loss_panel(detail.summary),
+        "may_answer": may_answer(request.user, detail.summary),
         "now": now,
     }
 

@@ -17,6 +17,7 @@ from django.views.decorators.http import (
 from compaction.engine.phases.summary_text import parse_sections
 from compaction.forms.summaries import RestoreForm, SummaryForm
 from compaction.models import Session, Summary
+from compaction.selectors.losses import loss_panel
 from compaction.selectors.summaries import (
     SummaryPage,
     compare,
@@ -46,7 +47,12 @@ def show_summaries(request: HttpRequest, session: Session) -> HttpResponse:
         revision=_number(request, "revision"),
         against=_number(request, "against"),
     )
-    context = {**_frame(request, session, shown), "summaries": shown}
+    context = {
+        **_frame(request, session, shown),
+        "summaries": shown,
+        "losses": loss_panel(shown.shown),
+    }
+    context["may_answer"] = context["can_edit"] and shown.is_in_force
     return render_page(request, "compaction/summaries/summaries.html", context)
 
 
@@ -78,7 +84,7 @@ def change_summary(request: HttpRequest, session: Session) -> HttpResponse:
     if "preview" in request.POST or not form.is_valid():
         return _show_form(request, session, shown, form)
     result = edit_summary(session, form.to_edit(), operator=operator_of(request))
-    return _answer(request, session, result, reason=form.cleaned_data["reason"])
+    return answer_edit(request, session, result, reason=form.cleaned_data["reason"])
 
 
 def _first_form(request: HttpRequest, shown: SummaryPage) -> SummaryForm:
@@ -112,13 +118,14 @@ def _show_form(
     )
 
 
-def _answer(
+def answer_edit(
     request: HttpRequest,
     session: Session,
     result: Summary | SummaryConflict | Refusal,
     *,
     reason: str = "",
 ) -> HttpResponse:
+    """Answer an edit: where it is shown, the conflict, or why nothing was written."""
     if isinstance(result, SummaryConflict):
         return _show_conflict(request, session, result, reason)
     if isinstance(result, Refusal):
@@ -196,4 +203,4 @@ def bring_back_summary(request: HttpRequest, session: Session) -> HttpResponse:
         base_revision=form.cleaned_data["base_revision"],
         operator=operator_of(request),
     )
-    return _answer(request, session, result)
+    return answer_edit(request, session, result)
