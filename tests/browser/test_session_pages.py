@@ -150,7 +150,7 @@ def test_keys_lead_through_the_list_into_a_session_and_its_tabs(signed_in, page,
     page.keyboard.press("c")
     page.wait_for_url(signed_in.url(address(large, "compact/")), wait_until="load")
     assert not Run.objects.exists()
-    page.keyboard.press("7")
+    page.keyboard.press("9")
     expect(page).to_have_url(signed_in.url(address(large, "raw/")))
 
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from compaction.models import Session
 from compaction.services.audit import Change, record_action
+from compaction.services.memory import add_memory
 from compaction.store import NewSummary, add_summary
 from tests.web.reading import HTMX, count_queries, text_of
 from tests.web.run_rows import (
@@ -19,6 +20,7 @@ from tests.web.run_rows import (
     a_session,
     an_ended_run,
 )
+from tests.web.turn_rows import a_turn
 
 pytestmark = pytest.mark.django_db
 
@@ -233,3 +235,82 @@ def test_more_events_cost_no_more_queries(as_viewer, operator):
     assert count_queries(as_viewer, address_of(few)) == count_queries(
         as_viewer, address_of(many)
     )
+
+
+def test_the_tab_counts_what_the_page_holds(as_viewer, operator):
+    session = a_session()
+    an_ended_run(session)
+    a_fault(session)
+    a_fault(session, kind="failed_over", reason="", before="primary", after="fallback")
+    a_cooldown(session.conversation, cleared_at=timezone.now(), cleared_why="success")
+    a_cooldown(session.conversation, cleared_at=timezone.now(), cleared_why="operator")
+    record_action(operator, "compact", session)
+    record_action(operator, "clear_cooldown", session)
+    add_memory(session.conversation, "Seven pears.", operator=operator)
+    a_turn(session)
+    an_edit(session, operator)
+    Session.objects.filter(pk=session.pk).update(
+        ended_at=timezone.now(), end_reason="done"
+    )
+
+    page = as_viewer.get(address_of(session))
+
+    timeline = page.context["timeline"]
+    assert timeline.total == len(timeline.events)
+    assert page.context["header"].counts.events == timeline.total
+    assert timeline.counts["recovery"] == timeline.counts["turn"] == 1
+
+
+def test_several_kinds_are_shown_together_and_each_can_be_taken_back(as_viewer):
+    session = a_session()
+    an_ended_run(session)
+    a_fault(session)
+
+    page = as_viewer.get(address_of(session, "?kind=run&kind=error"))
+
+    kinds = {event.kind for event in page.context["timeline"].events}
+    chosen = {f["kind"]: f["query"] for f in page.context["facets"] if f["is_on"]}
+    assert kinds == {"run", "error"}
+    assert chosen == {"run": "?kind=error", "error": "?kind=run"}
+
+
+def test_a_reason_shows_its_errors_alone(as_viewer):
+    session = a_session()
+    an_ended_run(session)
+    a_fault(session)
+    a_fault(session, reason="auth", status_code=401)
+
+    page = as_viewer.get(address_of(session, "?reason=auth"))
+
+    assert [e.row.reason for e in page.context["timeline"].events] == ["auth"]
+    assert [r["reason"] for r in page.context["reasons"]] == ["auth", "rate_limit"]
+
+
+def test_an_error_of_a_turn_tells_everything_that_was_decided(as_viewer):
+    session = a_session()
+    turn = a_turn(session)
+    a_fault(
+        session,
+        turn=turn,
+        action="retry",
+        attempt=2,
+        attempts=4,
+        delay=7,
+        retry_after=7,
+        should_fallback=True,
+        stated_window=64_000,
+    )
+
+    page = as_viewer.get(address_of(session, "?kind=error"))
+
+    text = text_of(page)
+    for told in (
+        "429 rate limited",
+        "attempt 2 of 4",
+        "after 7",
+        "another endpoint helps",
+        "the provider asked to wait 7",
+        "a window of 64,000 tokens",
+    ):
+        assert told in text
+    assert f'href="/turns/{turn.pk}/"' in page.content.decode()
