@@ -6,9 +6,11 @@ import io
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
 from compaction.engine.validation import validate
-from compaction.models import Conversation, Run, Session, Summary
+from compaction.models import Conversation, Run, Session, Summary, Turn
+from compaction.selectors.recovery import RecoveryQuery, read_recovery
 from compaction.services.cooldowns import active_cooldown
 from compaction.store import load_messages
 
@@ -55,3 +57,17 @@ def test_every_session_of_it_is_valid():
     for session in Session.objects.all():
         errors = [f for f in validate(load_messages(session)) if f.is_error]
         assert errors == [], session
+
+
+def test_recovery_has_something_to_show_on_the_first_start():
+    seed()
+    now = timezone.now()
+    recovery = read_recovery(RecoveryQuery(), now)
+    stuck = Turn.objects.get(end="stuck")
+
+    assert [one.endpoint for one in recovery.failovers] == ["fallback"]
+    assert [one.conversation.pk for one in recovery.stuck] == [stuck.conversation_id]
+    assert len(recovery.cooldowns) == 1
+    assert {row.reason for row in recovery.reasons} >= {"rate_limit", "auth"}
+    assert stuck.events.filter(kind="window_lowered").exists()
+    assert all(turn.chunks.exists() for turn in Turn.objects.all())

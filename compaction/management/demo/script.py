@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any, Self
 
 from compaction.engine.messages import Message, Role, ToolCall
+from compaction.management.demo.turns import ToldTurn
 
 PIXEL = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAEklEQVR4"
@@ -50,6 +51,7 @@ class Story:
     todos: tuple[Mapping[str, str], ...] = ()
     cooldown: tuple[float, str] | None = None
     troubles: list[Trouble] = field(default_factory=list)
+    turn: ToldTurn | None = None
     edits: Mapping[int, tuple[str, str]] = field(default_factory=dict)
     chapters: list[list[Message]] = field(default_factory=lambda: [[]])
     _calls: int = 0
@@ -96,6 +98,12 @@ class Story:
         """Here the agent met an error."""
         self.troubles.append(trouble)
         return self
+
+    def turned(self, turn: ToldTurn) -> Self:
+        """An operator asked the console's own agent here; it met the troubles."""
+        self.turn = turn
+        self.user(turn.text)
+        return self.says(turn.answer) if turn.answer else self
 
     def plans(self, goal: str, *todos: tuple[str, str]) -> Self:
         """Goal and todos, as (status, subject)."""

@@ -14,6 +14,7 @@ from compaction.engine.recovery.reasons import REMEDIES, Reason
 from compaction.engine.triggers import Trigger
 from compaction.management.demo import stories_code, stories_loops, stories_work
 from compaction.management.demo.script import Story, Trouble
+from compaction.management.demo.turns import write_turn
 from compaction.models import Conversation, RecoveryEvent, Session
 from compaction.services.conversations import refresh_conversation
 from compaction.services.cooldowns import start_cooldown
@@ -160,9 +161,12 @@ def _append(session: Session, chapter: Sequence[Message], started: datetime) -> 
 def _finish(conversation: Conversation, story: Story, newest: datetime) -> None:
     tip = conversation.tip
     assert tip is not None
-    for number, trouble in enumerate(story.troubles):
-        since = len(story.troubles) - number
+    met = [
         _write_event(tip, trouble, newest - timedelta(minutes=3 * since))
+        for since, trouble in _back_in_time(story.troubles)
+    ]
+    if story.turn is not None:
+        write_turn(tip, story.turn, met, newest)
     if story.cooldown is not None:
         seconds, reason = story.cooldown
         start_cooldown(conversation, seconds=seconds, reason=reason)
@@ -170,9 +174,13 @@ def _finish(conversation: Conversation, story: Story, newest: datetime) -> None:
     Conversation.objects.filter(pk=conversation.pk).update(active_at=newest)
 
 
-def _write_event(session: Session, trouble: Trouble, at: datetime) -> None:
+def _back_in_time(troubles: Sequence[Trouble]) -> list[tuple[int, Trouble]]:
+    return [(len(troubles) - at, trouble) for at, trouble in enumerate(troubles)]
+
+
+def _write_event(session: Session, trouble: Trouble, at: datetime) -> RecoveryEvent:
     remedy = REMEDIES[Reason(trouble.reason)]
-    RecoveryEvent.objects.create(
+    return RecoveryEvent.objects.create(
         session=session,
         at=at,
         reason=trouble.reason,

@@ -6,10 +6,12 @@ from datetime import timedelta
 
 from compaction.management.demo.outputs import log_lines, page_text, table
 from compaction.management.demo.script import Story, Trouble
+from compaction.management.demo.turns import FALLBACK, PRIMARY, Move, ToldTurn
+from compaction.models import RecoveryEvent
 
 
 def invoices() -> Story:
-    """Stuck: the rules alone are larger than the threshold."""
+    """Stuck: the rules alone are larger than the threshold, and a turn ended on it."""
     story = Story(
         key="invoices",
         title="Migrate invoices to v2",
@@ -27,7 +29,29 @@ def invoices() -> Story:
             table(f"batch {number} | what       | amount | total", 8),
             sql=f"select * from invoices where batch = {number}",
         )
-    return story.says("Six batches are read. Batch 7 needs the tariff of last year.")
+    story.says("Six batches are read. Batch 7 needs the tariff of last year.")
+    story.met(
+        Trouble(
+            reason="context_overflow",
+            action="compact",
+            status=400,
+            endpoint=PRIMARY,
+            detail="Please reduce the length: the limit is 32000 tokens.",
+        )
+    )
+    return story.turned(
+        ToldTurn(
+            text="Take the tariff of last year from the archive and go on.",
+            end="stuck",
+            moves=(
+                Move(
+                    kind=RecoveryEvent.Kind.WINDOW_LOWERED,
+                    before="64000",
+                    after="32000",
+                ),
+            ),
+        )
+    )
 
 
 def travel() -> Story:
@@ -111,6 +135,20 @@ def nightly_report() -> Story:
             status=401,
             endpoint="primary",
             detail="Incorrect API key provided.",
+        )
+    )
+    story.turned(
+        ToldTurn(
+            text="Night 4 is over. Is anything still open?",
+            end="completed",
+            answer="One thing is open: nobody has answered about the harbour's scale.",
+            endpoint=FALLBACK,
+            tokens=(9_412, 18),
+            moves=(
+                Move(
+                    kind=RecoveryEvent.Kind.FAILED_OVER, before=PRIMARY, after=FALLBACK
+                ),
+            ),
         )
     )
     return story.plans(
