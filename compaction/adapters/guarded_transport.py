@@ -17,8 +17,11 @@ from compaction.adapters.address_rules import (
     Resolve,
     allows,
     place_of,
-    resolve_name,
+    resolve_within,
 )
+
+RESOLVE_SECONDS = 10.0
+"""How long a name may take where the request sets no limit."""
 
 
 class AddressNotAllowed(httpx2.RequestError):
@@ -36,7 +39,7 @@ class GuardedTransport(httpx2.BaseTransport):
         rule: AddressRule,
         *,
         verify: ssl.SSLContext,
-        resolve: Resolve = resolve_name,
+        resolve: Resolve | None = None,
     ) -> None:
         self._rule = rule
         self._resolve = resolve
@@ -56,8 +59,9 @@ class GuardedTransport(httpx2.BaseTransport):
         """Look the host up; one bad address spoils all, as it may be chosen next."""
         host = request.url.raw_host.decode("ascii")
         port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        resolve = self._resolve or resolve_within(_seconds_to_connect(request))
         try:
-            found = self._resolve(host, port)
+            found = resolve(host, port)
         except (OSError, UnicodeError) as error:
             message = f"the name {host} is not known: {error}"
             raise httpx2.ConnectError(message, request=request) from error
@@ -86,3 +90,8 @@ class GuardedTransport(httpx2.BaseTransport):
     def close(self) -> None:
         """Close what is open."""
         self._inner.close()
+
+
+def _seconds_to_connect(request: httpx2.Request) -> float:
+    limit = request.extensions.get("timeout", {}).get("connect")
+    return RESOLVE_SECONDS if limit is None else float(limit)

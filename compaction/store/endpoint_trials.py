@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -38,4 +38,5 @@ class Trial:
 
 def trial_of(raw: Mapping[str, Any]) -> Trial | None:
     """Read a kept test, None when there was none."""
-    return Trial(**raw) if raw else None
+    known = {field.name for field in fields(Trial)} & raw.keys()
+    return Trial(**{name: raw[name] for name in known}) if raw else None

@@ -15,7 +15,7 @@ from django.views.decorators.http import (
 )
 
 from compaction import wiring
-from compaction.adapters.address_rules import AddressRule, resolve_name
+from compaction.adapters.address_rules import AddressRule, resolve_within
 from compaction.forms.endpoints import EndpointForm, values_of
 from compaction.models import Endpoint
 from compaction.selectors.endpoints import (
@@ -40,6 +40,9 @@ from compaction.services.roles import Verb
 from compaction.store.endpoint_trials import Trial
 from compaction.views._access import allow, operator_of
 from compaction.views._render import go_to, page_or_fragment, render_page
+
+RESOLVE_SECONDS = 3.0
+"""How long a person waits for the look-up of a name; without an answer it passes."""
 
 
 @require_safe
@@ -91,7 +94,7 @@ def _take(request: HttpRequest, endpoint: Endpoint | None) -> HttpResponse:
         return _show_form(request, form, endpoint, status=422)
     draft = form.to_draft()
     try:
-        check_draft(draft, resolve=resolve_name)
+        check_draft(draft, resolve=resolve_within(RESOLVE_SECONDS))
         if "test" in request.POST:
             trial = try_endpoint(_spec_of(draft))
             return _show_form(request, form, endpoint, trial=trial)

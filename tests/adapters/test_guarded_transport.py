@@ -6,6 +6,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import threading
 from pathlib import Path
 
 import httpx2
@@ -147,6 +148,28 @@ def test_a_name_that_is_not_known_cannot_be_reached(monkeypatch):
 
     assert lost.value.kind is ErrorKind.CONNECTION
     assert "models.example is not known" in lost.value.message
+
+
+def test_a_resolver_that_does_not_answer_is_left_in_time(monkeypatch):
+    released = threading.Event()
+
+    def getaddrinfo(*args, **kwargs):
+        released.wait(60)
+        return []
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    model = OpenAIChat(
+        base_url="http://models.example/v1",
+        model="m",
+        rule=AddressRule.PUBLIC,
+        timeout=0.2,
+    )
+
+    with pytest.raises(ModelError) as lost:
+        model.complete(REQUEST)
+    released.set()
+
+    assert "no answer in 0." in lost.value.message
 
 
 @pytest.fixture

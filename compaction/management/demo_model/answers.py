@@ -22,7 +22,10 @@ class Call:
     @property
     def json(self) -> dict[str, Any]:
         """The call in the OpenAI format."""
-        function = {"name": self.name, "arguments": json.dumps(self.arguments)}
+        function = {
+            "name": self.name,
+            "arguments": json.dumps(self.arguments, ensure_ascii=False),
+        }
         return {"id": self.id, "type": "function", "function": function}
 
 
