@@ -96,6 +96,13 @@ def test_a_key_alone_answers_turns_and_writes_summaries(monkeypatch):
     assert wiring.summariser_endpoint() == spec
 
 
+def test_a_key_alone_sends_no_file_of_the_command_line_anywhere(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-only-for-this-test")
+
+    assert wiring.environment_summariser() == wiring.get_stand_in()
+    assert wiring.environment_summariser_window() > 200_000
+
+
 def test_an_endpoint_of_the_page_that_only_answers_turns_writes_no_summary():
     Endpoint.objects.create(name="turns", base_url="http://192.0.2.1/v1", model="m")
 

@@ -42,8 +42,11 @@ def get_summariser() -> Summariser:
 
 
 def environment_summariser() -> Summariser:
-    """Return what the environment names, for commands that need no database."""
-    return _built(_environment())
+    """Return what SUMMARISER_… names, for commands that need no database.
+
+    A key that lies in the shell for other programs sends no file anywhere.
+    """
+    return _built(environment_summaries())
 
 
 def _built(spec: EndpointSpec | None) -> Summariser:
@@ -62,7 +65,7 @@ def summariser_window() -> int:
 
 def environment_summariser_window() -> int:
     """The same for `environment_summariser()`."""
-    return _window(_environment())
+    return _window(environment_summaries())
 
 
 def _window(spec: EndpointSpec | None) -> int:

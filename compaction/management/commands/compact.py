@@ -33,8 +33,8 @@ class Command(BaseCommand):
 
     help = (
         "Compact a conversation of a log file with the embedded summariser, or with "
-        "the endpoint that is set up, and print plan, ledger, outcome and the new "
-        "messages. Nothing is written anywhere."
+        "the endpoint that SUMMARISER_BASE_URL names, and print plan, ledger, outcome "
+        "and the new messages. Nothing is written anywhere."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
