@@ -23,15 +23,12 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def two(scripted_openai, second_openai) -> list[Endpoint]:
     """The primary and its fallback, both of them servers of this test."""
-    return [
-        save_endpoint(
-            EndpointDraft(
-                name=name, base_url=server.base_url, model=name, allow_private=True
-            ),
-            operator=None,
+    for name, server in (("first", scripted_openai), ("second", second_openai)):
+        draft = EndpointDraft(
+            name=name, base_url=server.base_url, model=name, allow_private=True
         )
-        for name, server in (("first", scripted_openai), ("second", second_openai))
-    ]
+        save_endpoint(draft, operator=None)
+    return list(Endpoint.objects.all())
 
 
 def test_the_first_in_the_order_answers(two, scripted_openai, second_openai):
