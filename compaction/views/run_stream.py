@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 from asgiref.sync import sync_to_async
-from django.db import DatabaseError, connection
-from django.http import Http404, HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponseBase
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_safe
 
@@ -24,16 +23,19 @@ from compaction.selectors.run_detail import Streamed, find_progress, streamed_te
 from compaction.selectors.run_steps import steps_of
 from compaction.services.roles import Verb
 from compaction.views._access import refusal_for
+from compaction.views._events import (
+    DONE,
+    KEEP_ALIVE_SECONDS,
+    STILL_HERE,
+    as_stream,
+    look,
+    write_event,
+)
 
 State = tuple[str, str, int]
 """Status, phase and attempt: what the steps depend on."""
 
 LOOK_SECONDS = 0.25
-KEEP_ALIVE_SECONDS = 15.0
-
-# All streams of a process share these threads, so that however many browsers watch,
-# the database sees this many connections and no more.
-_READERS = ThreadPoolExecutor(max_workers=4, thread_name_prefix="run-stream")
 
 
 @require_safe
@@ -43,14 +45,9 @@ async def stream_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponseBas
     if refusal is not None:
         return refusal
     place = _read_place(request.headers.get("Last-Event-ID", ""))
-    if await _look(run_id, place, None) is None:
+    if await look(partial(_sight, run_id, place, None)) is None:
         raise Http404
-    response = StreamingHttpResponse(
-        _follow(run_id, place), content_type="text/event-stream"
-    )
-    response["Cache-Control"] = "no-store"
-    response["X-Accel-Buffering"] = "no"
-    return response
+    return as_stream(_follow(run_id, place))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,41 +79,19 @@ async def _follow(run_id: uuid.UUID, place: Place | None) -> AsyncIterator[str]:
     state: State | None = None
     quiet = 0.0
     while True:
-        seen = await _look(run_id, place, state)
+        seen = await look(partial(_sight, run_id, place, state))
         if seen is None:
             return
         if seen.html:
-            yield _event(seen.html, seen.place)
+            yield write_event(seen.html, f"{seen.place.attempt}.{seen.place.seq}")
         elif quiet >= KEEP_ALIVE_SECONDS:
-            yield ": still here\n\n"
+            yield STILL_HERE
         quiet = quiet + LOOK_SECONDS if not seen.html else 0.0
         if seen.has_ended:
-            yield "event: done\ndata: -\n\n"
+            yield DONE
             return
         place, state = seen.place, seen.state
         await asyncio.sleep(LOOK_SECONDS)
-
-
-def _event(html: str, place: Place) -> str:
-    lines = "".join(f"data: {line}\n" for line in html.split("\n"))
-    return f"id: {place.attempt}.{place.seq}\n{lines}\n"
-
-
-async def _look(
-    run_id: uuid.UUID, place: Place | None, state: State | None
-) -> Sighting | None:
-    look = sync_to_async(_look_now, thread_sensitive=False, executor=_READERS)
-    return await look(run_id, place, state)
-
-
-def _look_now(
-    run_id: uuid.UUID, place: Place | None, state: State | None
-) -> Sighting | None:
-    try:
-        return _sight(run_id, place, state)
-    except DatabaseError:
-        connection.close()  # the thread lives on and must not keep what broke
-        raise
 
 
 def _sight(

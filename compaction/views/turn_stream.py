@@ -101,7 +101,7 @@ async def _follow(turn_id: uuid.UUID, place: Place | None) -> AsyncIterator[str]
     state: State | None = None
     quiet = 0.0
     while True:
-        seen = await look(partial(_sight, turn_id, place, state))
+        seen = await look(partial(look_at, turn_id, place, state))
         if seen is None:
             return
         if seen.html:
@@ -118,9 +118,10 @@ async def _follow(turn_id: uuid.UUID, place: Place | None) -> AsyncIterator[str]
         await asyncio.sleep(LOOK_SECONDS)
 
 
-def _sight(
+def look_at(
     turn_id: uuid.UUID, place: Place | None, state: State | None
 ) -> Sighting | None:
+    """Look at a turn once; None when it is not there."""
     turn = find_turn(turn_id)
     if turn is None:
         return None

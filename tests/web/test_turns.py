@@ -275,6 +275,16 @@ def test_the_number_of_queries_does_not_grow_with_what_happened(as_viewer, sessi
     assert count_queries(as_viewer, f"/turns/{turn.pk}/") == few
 
 
+def test_when_the_streamed_parts_are_gone_the_errors_still_stand(as_viewer, session):
+    turn = a_turn(session)
+    a_fault(session, turn=turn)
+
+    page = text_of(as_viewer.get(f"/turns/{turn.pk}/"))
+
+    assert "kept for some days only" in page
+    assert "429 rate limited" in page
+
+
 # fresh and new
 
 
