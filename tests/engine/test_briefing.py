@@ -102,3 +102,14 @@ def test_each_part_of_a_long_middle_has_its_own_evidence():
     holders = [n for n, text in enumerate(prompt.evidence) if ERROR in text]
     holders += [n for n, text in enumerate(prompt.parts) if ERROR in text]
     assert len(set(holders)) == 1
+
+
+def test_a_policy_that_carries_no_rules_shows_them_to_the_summariser():
+    rule = "Never push to the main branch without asking me."
+    carried = f"## Goal\n- Tidy up.\n\n## Pinned Constraints\n- {rule}"
+
+    def previous(policy):
+        return prompt_of(work(), policy, previous_summary=carried)[0].previous
+
+    assert rule not in previous(POLICY)
+    assert rule in previous(HERMES.evolve(context_length=64_000))

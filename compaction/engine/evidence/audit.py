@@ -1,7 +1,9 @@
 """Which evidence a compaction loses: told neither by the summary nor by what stays.
 
 Text is compared, not meaning: an item counts as told when it stands there word for
-word, or when one line says most of its words with all of its values.
+word, or when one line says most of its words with all of its values. A line that tells
+another item better speaks of that one: `the production database` is not `the staging
+database`.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compaction.engine.evidence.items import EvidenceItem, EvidenceKind
-from compaction.engine.evidence.telling import Telling
+from compaction.engine.evidence.telling import Retelling, Telling
 
 MUST = frozenset({EvidenceKind.CONSTRAINT, EvidenceKind.TODO})
 """Kinds whose loss a policy answers: what the user ruled, and what is left to do."""
@@ -57,13 +59,42 @@ class LossAudit:
 def audit(items: Iterable[EvidenceItem], told: Telling) -> LossAudit:
     """Judge items against all that an agent is still told, in linear time."""
     audited = [i for i in items if i.is_live and i.kind not in _NOT_AUDITED]
-    lost = [i for i in audited if not (told.holds(i) or told.rewords(i))]
+    retold = _retold(audited, told)
+    lost = [
+        item
+        for number, item in enumerate(audited)
+        if number not in retold and not told.holds(item)
+    ]
     ranked = sorted(lost, key=lambda item: (item.kind not in MUST, -item.weight))
     return LossAudit(
         scores=_scores(audited, lost),
         losses=tuple(ranked[:MOST_LOSSES]),
         lost=len(lost),
     )
+
+
+def _retold(audited: Sequence[EvidenceItem], told: Telling) -> frozenset[int]:
+    """Return which items are told in other words, by a line that is about them."""
+    lines = [list(told.retellings(item)) for item in audited]
+    best: dict[tuple[EvidenceKind, int], Retelling] = {}
+    for item, retellings in zip(audited, lines, strict=True):
+        for here in retellings:
+            known = best.get((item.kind, here.line))
+            if known is None or here.share > known.share:
+                best[item.kind, here.line] = here
+    return frozenset(
+        number
+        for number, retellings in enumerate(lines)
+        if any(
+            not _is_of_another(here, best[audited[number].kind, here.line])
+            for here in retellings
+        )
+    )
+
+
+def _is_of_another(here: Retelling, best: Retelling) -> bool:
+    """True when a better told item explains every word that speaks for this one."""
+    return here.share < best.share and here.said <= best.said
 
 
 def _scores(

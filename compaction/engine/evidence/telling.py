@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -60,6 +61,15 @@ def needles(item: EvidenceItem) -> tuple[str, ...]:
     return (plain(item.text.removesuffix("…")),)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retelling:
+    """A line that says `share` of an item's words (0 to 1), namely `said`."""
+
+    line: int
+    share: float
+    said: frozenset[str]
+
+
 class Telling:
     """A text to be asked what it tells; `lines` are asked one by one for wording."""
 
@@ -106,18 +116,22 @@ class Telling:
 
     def rewords(self, item: EvidenceItem) -> bool:
         """True when one line says most of what an item says, with all its values."""
+        return any(self.retellings(item))
+
+    def retellings(self, item: EvidenceItem) -> Iterator[Retelling]:
+        """Yield the lines that say most of what an item says, the closest first."""
         if item.kind not in PROSE:
-            return False
+            return
         asked = content_words(item.text)
         shared: Counter[int] = Counter()
         for word in asked:
             shared.update(self._lines_by_word.get(word, ())[:_MOST_LINES])
         least = max(2, _ALIKE * len(asked))
         exact = [word for word in asked if has_value(word)]
-        return any(
-            count >= least and self._has_all(exact, line)
-            for line, count in shared.most_common(_MOST_PLACES)
-        )
+        for line, count in shared.most_common(_MOST_PLACES):
+            if count >= least and self._has_all(exact, line):
+                said = frozenset(w for w in asked if self._has_all([w], line))
+                yield Retelling(line=line, share=count / len(asked), said=said)
 
     def _has_all(self, words: list[str], line: int) -> bool:
         return all(line in self._lines_by_word.get(word, ()) for word in words)

@@ -111,8 +111,14 @@ def frame_prompt(
 
 
 def previous_of(plan: Plan) -> str:
-    """The running summary as a summariser reads it: bare, without secrets."""
-    return redact(without_pins(bare_summary(plan.situation.previous_summary)))
+    """The running summary as a summariser reads it: bare, without secrets.
+
+    Pinned constraints go past it where the policy carries them; where it does not, the
+    summariser is the only one who can.
+    """
+    previous = bare_summary(plan.situation.previous_summary)
+    carries = plan.policy.pin_constraints
+    return redact(without_pins(previous) if carries else previous)
 
 
 def _language(middle: Sequence[Message]) -> str:
