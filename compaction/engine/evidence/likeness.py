@@ -24,6 +24,20 @@ def telling_words(text: str) -> frozenset[str]:
     return content_words(text) - _GENERIC
 
 
+def _name_others(left: frozenset[str], right: frozenset[str]) -> bool:
+    """True for Chinese statements with Latin names, and none of them in both.
+
+    Pairs of characters are shared soon; the names tell what a sentence is about.
+    """
+    names, others = _latin(left), _latin(right)
+    are_chinese = len(names) < len(left) and len(others) < len(right)
+    return are_chinese and bool(names and others) and not names & others
+
+
+def _latin(found: frozenset[str]) -> frozenset[str]:
+    return frozenset(word for word in found if word.isascii())
+
+
 class Likeness:
     """Finds the statements that share words with another; rare words count for more.
 
@@ -61,6 +75,15 @@ class Likeness:
             for number in near
             if len(self._words[number] & asked) >= shared
             and self._overlap(self._words[number], asked) >= least
+        ]
+
+    def same_names(self, text: str, *, least: float, shared: int) -> list[int]:
+        """Return those of them that do not name other things than the text does."""
+        asked = telling_words(text)
+        return [
+            number
+            for number in self.alike(text, least=least, shared=shared)
+            if not _name_others(self._words[number], asked)
         ]
 
     def lacks(self, text: str, number: int) -> int:

@@ -211,7 +211,7 @@ def _alike(
     return [
         number
         for kind in kinds
-        for number in index[kind].alike(text, least=least, shared=shared)
+        for number in index[kind].same_names(text, least=least, shared=shared)
     ]
 
 

@@ -116,6 +116,7 @@ BOTH_HOLD = [
     ("At most 5 queries for the cart page.", "At most 9 queries for the order page."),
     ("Rotate the alpha certificate, please.", "Please rotate the beta certificate."),
     ("Always write the README in English.", "Always reply in German."),
+    ("还需要写 alpha 航线导入器的文档。", "先别管 beta 航线导入器了，必须先修登录。"),
 ]
 
 
