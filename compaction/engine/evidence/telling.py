@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -130,11 +131,17 @@ class Telling:
         exact = [word for word in asked if has_value(word)]
         for line, count in shared.most_common(_MOST_PLACES):
             if count >= least and self._has_all(exact, line):
-                said = frozenset(w for w in asked if self._has_all([w], line))
+                said = frozenset(word for word in asked if self._has(word, line))
                 yield Retelling(line=line, share=count / len(asked), said=said)
 
     def _has_all(self, words: list[str], line: int) -> bool:
-        return all(line in self._lines_by_word.get(word, ()) for word in words)
+        return all(self._has(word, line) for word in words)
+
+    def _has(self, word: str, line: int) -> bool:
+        """True when a line has a word; its lines are in order, so no list is walked."""
+        lines = self._lines_by_word.get(word, ())
+        place = bisect_left(lines, line)
+        return place < len(lines) and lines[place] == line
 
 
 def _joins(left: str, right: str) -> bool:
