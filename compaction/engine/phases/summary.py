@@ -22,7 +22,7 @@ from compaction.engine.phases.prompts import (
     missing_text,
 )
 from compaction.engine.phases.redaction import redact
-from compaction.engine.phases.summary_text import bare_summary
+from compaction.engine.phases.summary_text import bare_summary, without_markers
 from compaction.engine.plan import Plan
 from compaction.engine.policy import Template
 from compaction.engine.thinking import strip_thinking
@@ -138,7 +138,8 @@ def summarise_by_model(
 
 def text_of_answer(answer: Completion) -> str:
     """The bare summary in an answer: no thinking, no wrapping, no secrets."""
-    return bare_summary(redact(strip_thinking(answer.text)))
+    bare = bare_summary(redact(strip_thinking(answer.text)))
+    return without_markers(bare).strip()
 
 
 def rewrite_by_model(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -97,22 +98,47 @@ def bare_summary(text: str) -> str:
 
 def without_pins(bare: str) -> str:
     """Return a bare summary without what the console carries, whoever wrote it."""
-    if not _names_pins(bare):
-        return bare
     kept: list[str] = []
-    within = False
+    within = found = False
     for line in bare.splitlines():
-        heading = _HEADING.match(line)
-        if heading:
-            within = _names_pins(heading.group(2))
+        is_heading = _HEADING.match(line) is not None
+        names = _names_pins(line, is_heading=is_heading)
+        if is_heading or names:
+            within = names
+        found = found or within
         if not within:
             kept.append(line)
-    return "\n".join(kept).rstrip()
+    return "\n".join(kept).rstrip() if found else bare
 
 
-def _names_pins(text: str) -> bool:
-    folded = text.casefold()
-    return any(name in folded for name in _CARRIED)
+def _names_pins(line: str, *, is_heading: bool) -> bool:
+    """True for a line that a reader takes for one of our headings, however dressed up:
+    bold, underlined, with other spaces or with invisible characters.
+    """
+    if len(line) > _HEADING_CHARS:
+        return False
+    seen = unicodedata.normalize("NFKC", line)
+    visible = "".join(c for c in seen if unicodedata.category(c) != "Cf")
+    words = " ".join(visible.strip("#*_=:- \t\u00a0").split()).casefold()
+    if is_heading:
+        return any(name in words for name in _CARRIED)
+    return words in _CARRIED
+
+
+_HEADING_CHARS = 120
+
+
+def without_markers(text: str) -> str:
+    """Return a model's text without our prefixes and end markers, wherever it put them.
+
+    A false end would let an agent read what follows as new words of its user.
+    """
+    return _MARKERS.sub("", text) if "[" in text else text
+
+
+_MARKERS = re.compile(
+    r"\[(?:CONTEXT COMPACTION|CONTEXT SUMMARY|END OF SUMMARY)[^\]\n]{0,200}\]"
+)
 
 
 def pins_in(bare: str, heading: str = PINS) -> tuple[str, ...]:
