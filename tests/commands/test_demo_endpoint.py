@@ -108,7 +108,9 @@ class TestTask:
         session.conversation.refresh_from_db()
         tip = session.conversation.tip
         said = [m.text for m in tip.messages.filter(role="assistant")]
-        assert "5. Read part-5.md: done." in "".join(said[-2:])
+        whole = " ".join(said[-2:])
+        assert whole.count("The task is done:") == 1
+        assert "5. Read part-5.md: done." in whole
         assert said[-1].endswith("never compacted.")
 
     def test_each_answer_says_what_it_cost(self, demo, folder, waits):
