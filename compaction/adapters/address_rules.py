@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-import threading
 import unicodedata
 from collections.abc import Callable, Iterator
 from enum import StrEnum
-from queue import Empty, Queue
 from urllib.parse import SplitResult, urlsplit
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -218,35 +216,3 @@ def _look_up(host: str, port: int | None, resolve: Resolve | None) -> list[str]:
         return resolve(host, port or 443)
     except (OSError, UnicodeError):
         return []
-
-
-def resolve_within(seconds: float) -> Resolve:
-    """Return a resolver that asks the machine's, and gives up after a time.
-
-    It raises OSError for a name that is not known, TimeoutError (an OSError too) when
-    no answer came: the system's own limit can be far longer, and cannot be set.
-    """
-
-    def resolve(host: str, port: int) -> list[str]:
-        answer: Queue[list[str] | Exception] = Queue()
-        asking = (answer, host, port)
-        threading.Thread(target=_ask_resolver, args=asking, daemon=True).start()
-        try:
-            found = answer.get(timeout=seconds)
-        except Empty:
-            raise TimeoutError(f"no answer in {seconds:g} s") from None
-        if isinstance(found, Exception):
-            raise found
-        return found
-
-    return resolve
-
-
-def _ask_resolver(answer: Queue[list[str] | Exception], host: str, port: int) -> None:
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        answer.put(error)
-    else:
-        names = (str(address[0]) for *_kind, address in found)
-        answer.put(list(dict.fromkeys(names)))

@@ -17,8 +17,8 @@ from compaction.adapters.address_rules import (
     Resolve,
     allows,
     place_of,
-    resolve_within,
 )
+from compaction.adapters.name_lookup import resolve_within
 
 RESOLVE_SECONDS = 10.0
 """How long a name may take where the request sets no limit."""

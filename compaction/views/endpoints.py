@@ -15,7 +15,8 @@ from django.views.decorators.http import (
 )
 
 from compaction import wiring
-from compaction.adapters.address_rules import AddressRule, resolve_within
+from compaction.adapters.address_rules import AddressRule
+from compaction.adapters.name_lookup import resolve_within
 from compaction.forms.endpoints import EndpointForm, values_of
 from compaction.models import Endpoint
 from compaction.selectors.endpoints import (

@@ -101,7 +101,7 @@ def test_the_next_address_is_tried_when_one_does_not_answer(
 ):
     two = answers_of(["127.0.0.2", "127.0.0.1"])
     monkeypatch.setattr(
-        "compaction.adapters.address_rules.socket.getaddrinfo",
+        "compaction.adapters.name_lookup.socket.getaddrinfo",
         lambda host, port, *a, **k: (
             two(host, port)
             if host == "models.example"

@@ -226,7 +226,7 @@ class TestAdd:
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.7", port))]
 
         monkeypatch.setattr(
-            "compaction.adapters.address_rules.socket.getaddrinfo", getaddrinfo
+            "compaction.adapters.name_lookup.socket.getaddrinfo", getaddrinfo
         )
         answer = as_admin.post(
             "/endpoints/new/", fill(base_url="https://models.example/v1")
