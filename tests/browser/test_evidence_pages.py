@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
-def session(transactional_db) -> Session:
+def session(transactional_db):
     """Compacted, with a summary that an operator left almost empty."""
     run = run_session(store_session(long_work()))
     tip = run.result_session
