@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -26,7 +27,12 @@ from compaction.services.run_failures import PLACEHOLDER, STOOD_IN
 from compaction.services.runs import cancel_run
 from compaction.views._access import allow, operator_of
 from compaction.views._query import query_with
-from compaction.views._render import go_to, page_or_fragment, render_page
+from compaction.views._render import (
+    go_to,
+    page_or_fragment,
+    render_page,
+    wants_fragment,
+)
 
 _TONES = {
     "queued": "info",
@@ -142,13 +148,27 @@ def show_run(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
 @require_safe
 @allow(Verb.VIEW)
 def show_run_progress(request: HttpRequest, run_id: uuid.UUID) -> HttpResponse:
-    """Show the part of the page that changes; asked for again until the run ends."""
+    """Show the part of the page that changes; asked for again until the run ends.
+
+    On another page than its own, a run's end goes to its own: what stands around it
+    there tells of the session as it was before.
+    """
+    context = _run_context(request, run_id)
+    own_page = reverse("run", args=[run_id])
+    if not context["run"].is_active and _is_shown_elsewhere(request, own_page):
+        return go_to(request, own_page)
     return page_or_fragment(
         request,
         "compaction/runs/detail.html",
         "compaction/runs/_progress.html",
-        _run_context(request, run_id),
+        context,
     )
+
+
+def _is_shown_elsewhere(request: HttpRequest, page: str) -> bool:
+    """True when the fragment goes into a page that is not `page`."""
+    shown_in = request.headers.get("HX-Current-URL", "")
+    return wants_fragment(request) and urlsplit(shown_in).path not in ("", page)
 
 
 @require_POST

@@ -87,8 +87,11 @@ def test_one_press_leads_to_a_summary_and_all_of_it_can_be_watched(
     expect(text).to_contain_text("Tidy the sample project.")
     assert newest_run().is_active  # the text was seen before the end
 
+    page.wait_for_url(
+        f"**/runs/{newest_run().pk}/"
+    )  # what stood below was the old page
     expect(page.locator(".verdict").first).to_contain_text("became one summary")
-    page.goto(console.url(f"/runs/{newest_run().pk}/"))
+    expect(page.get_by_role("link", name="Open the new session")).to_be_visible()
     expect(page.get_by_text("scripted-model", exact=True)).to_be_visible()
     assert faults_of(page) == []
 

@@ -204,6 +204,17 @@ class TestOne:
             address = f"/runs/{run.pk}/{part}"
             assert as_stranger.get(address).status_code == 404
 
+    def test_on_another_page_the_end_of_a_run_leads_to_its_own(self, as_viewer):
+        active, ended = a_run(status="in_progress", phase="planning"), an_ended_run()
+        elsewhere = {**HTMX, "HX-Current-URL": "http://testserver/sessions/x/?at=3"}
+
+        for run, page in ((active, ""), (ended, f"/runs/{ended.pk}/")):
+            answer = as_viewer.get(f"/runs/{run.pk}/progress/", headers=elsewhere)
+            assert answer.headers.get("HX-Redirect", "") == page
+        at_home = {**HTMX, "HX-Current-URL": f"http://testserver/runs/{ended.pk}/"}
+        answer = as_viewer.get(f"/runs/{ended.pk}/progress/", headers=at_home)
+        assert "HX-Redirect" not in answer.headers
+
     def test_progress_is_asked_for_again_only_while_it_is_active(self, as_viewer):
         active, ended = a_run(status="in_progress", phase="planning"), an_ended_run()
 
