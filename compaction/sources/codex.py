@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from compaction.engine.phases.redaction import redact
 from compaction.sources.codex_history import (
     kept_prompts,
     replaced_history,
     summary_in,
     summary_message,
 )
-from compaction.sources.codex_items import Transcript, is_prompt
+from compaction.sources.codex_items import Transcript
 from compaction.sources.conversations import (
     chain,
     generation_id,
@@ -35,7 +34,6 @@ from compaction.sources.task_lists import todos_from_calls
 from compaction.sources.values import (
     Link,
     SourceConversation,
-    SourceMessage,
     SourceSession,
 )
 
@@ -45,7 +43,6 @@ AGENT = "Codex"
 _RECORD_TYPES = frozenset(
     {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 )
-_IDE_REQUEST = "## My request for Codex:"
 
 
 @dataclass(slots=True)
@@ -190,7 +187,7 @@ def _conversation(rollout: _Rollout, notes: tuple[str, ...]) -> SourceConversati
     return SourceConversation(
         source=FORMAT,
         external_id=base,
-        title=rollout.title or _title(first),
+        title=rollout.title or title_of(first),
         agent=AGENT,
         model=rollout.model,
         window=rollout.window,
@@ -199,17 +196,6 @@ def _conversation(rollout: _Rollout, notes: tuple[str, ...]) -> SourceConversati
         notes=(*notes, *unknown),
         meta=_facts(meta, branch_of),
     )
-
-
-def _title(messages: tuple[SourceMessage, ...]) -> str:
-    for entry in messages:
-        if is_prompt(entry.message):
-            _, marked, request = entry.message.text.partition(_IDE_REQUEST)
-            if marked and request.strip():
-                first = request.strip().splitlines()[0]
-                return label(redact(first[:1_000]), 80)
-            break
-    return title_of(messages)
 
 
 def _facts(meta: Mapping[str, Any], branch_of: str) -> dict[str, str]:

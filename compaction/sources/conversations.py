@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from compaction.engine.evidence.reading import words_of_person
 from compaction.engine.messages import Kind, Message, Role, to_dict
 from compaction.engine.phases.redaction import redact
 from compaction.sources.fields import digest, label
@@ -50,14 +52,33 @@ def chain(sessions: Iterable[SourceSession]) -> tuple[SourceSession, ...]:
 
 
 def title_of(messages: Sequence[SourceMessage]) -> str:
-    """Take the first line a person wrote as title (tags are a program's words)."""
+    """Take the first words of a person as title, else the first line of a program."""
+    opening = ""
     for item in messages:
         message = item.message
-        if message.role is Role.USER and message.kind is Kind.PLAIN:
-            for line in message.text[:20_000].splitlines():
-                if line.strip() and not _is_command(line.strip()):
-                    return label(redact(line[:1_000]), 80)
-    return ""
+        if message.role is not Role.USER or message.kind is not Kind.PLAIN:
+            continue
+        text = _UPLOADS.sub("", message.text[:20_000])
+        title = _first_words(words_of_person(text))
+        if title:
+            return title
+        opening = opening or _first_words(text)
+    return opening
+
+
+def _first_words(text: str) -> str:
+    """Return the first line that says something, with the next when it ends in ":"."""
+    said = (_PICTURES.sub("", line).strip() for line in text.splitlines())
+    lines = (line[:1_000] for line in said if line and not _is_command(line))
+    first = next(lines, "")
+    if first.endswith((":", "：")):
+        first = f"{first} {next(lines, '')}"
+    return label(redact(first), 80)
+
+
+_UPLOADS = re.compile(r"\A\s{0,8}<uploaded_files>[^<]{0,4000}</uploaded_files>")
+_PICTURES = re.compile(r"\A(?:\s{0,8}\[image[^\]\n]{0,200}\]){1,20}", re.IGNORECASE)
+"""Labels that stand for pictures at the beginning of a line."""
 
 
 def _is_command(line: str) -> bool:

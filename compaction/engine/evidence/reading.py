@@ -164,6 +164,12 @@ def is_persons(text: str) -> bool:
     return not (_INJECTED.match(text) or _SHELL_END.search(text[-300:]))
 
 
+def words_of_person(text: str) -> str:
+    """Return what a person wrote of a user's message; empty when a program wrote it."""
+    own = _HOSTS_WORDS.sub("", text)
+    return own if is_persons(own) else ""
+
+
 def spoken_by_user(turns: Iterable[Turn]) -> list[Turn]:
     """Return the turns that a person wrote."""
     return [turn for turn in turns if turn.by_user and turn.text.strip()]
