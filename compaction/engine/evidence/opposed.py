@@ -87,6 +87,15 @@ def numbers(text: str) -> frozenset[str]:
     return frozenset(_NUMBER.findall(text))
 
 
+_LIMIT = re.compile(
+    r"\b(?:exceed|surpass|limit|maximum|minimum)"
+    r"|\b(?:than|over|under|above|below|beyond|past|within|at most|at least|up to)"
+    r"\s{1,3}[$€£~]?\d"
+    r"|超[过出]|[多少大小高低长短早晚快慢]于|最[多少大小高低长短]|至[多少]|[上下]限"
+    r"|\d[^\d，。；]{0,6}[以之][上下内外]",
+    re.IGNORECASE,
+)
+
 _TOKEN = re.compile(r"[\w@/.#+-]*\w|[^\W\d_]")
 _POLITE = words(
     "please actually now from here on instead then ok okay so just also again then "
@@ -137,11 +146,19 @@ def _tokens(text: str) -> list[str]:
 def names_other_number(newer: str, older: str) -> bool:
     """True when both name numbers, the newer one its own, and speak of the same.
 
-    Where each has words that the other has not, they speak of two things.
+    Where each has words that the other has not, they speak of two things. What is
+    forbidden adds up (`never touch table 0`, `… table 10`) unless the number is a
+    limit (`must never exceed 5`, `… 10`).
     """
+    if _forbids_by_name(newer) or _forbids_by_name(older):
+        return False
     now, before = numbers(newer), numbers(older)
     said, told = content_words(newer) - now, content_words(older) - before
     return bool(before and now - before) and (said <= told or told <= said)
+
+
+def _forbids_by_name(text: str) -> bool:
+    return bool(_NEGATED.search(text)) and not _LIMIT.search(text)
 
 
 def takes_back(text: str) -> bool:

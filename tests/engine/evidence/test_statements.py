@@ -137,6 +137,11 @@ def test_what_only_leads_to_a_list_is_no_statement():
         ("The deadline is Friday, always.", "The deadline is Monday, always."),
         ("You must set the limit to 20.", "Actually, you must set the limit to 50."),
         ("每页最多 20 条", "每页最多 50 条"),
+        ("A batch must never exceed 5 rows.", "A batch must never exceed 10 rows."),
+        ("Never keep more than 3 backups.", "Never keep more than 7 backups."),
+        ("Don't go above 30 calls per hour.", "Don't go above 60 calls per hour."),
+        ("每批不要多于 5 条记录。", "每批不要多于 10 条记录。"),
+        ("Never touch table 0.", "Never touch table 10 instead."),
     ],
 )
 def test_the_newest_value_of_a_constraint_wins(old: str, new: str):
@@ -152,6 +157,10 @@ def test_the_newest_value_of_a_constraint_wins(old: str, new: str):
         ("The API must be fast.", "The API must be versioned."),
         ("Never rename column a17.", "Never rename column b23."),
         ("Note: never use eval.", "Note: never use exec."),
+        ("Never touch table 0.", "Never touch table 10."),
+        ("Do not close ticket 4471.", "Do not close ticket 4480."),
+        ("Never write below shard 3.", "Never write below shard 7."),
+        ("不要修改表 0。", "不要修改表 10。"),
         ("Keep at most 3 backups on disk.", "Keep at most 5 threads per worker."),
     ],
 )
