@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from compaction.engine.evidence.wording import content_words, overlap, words
+from compaction.engine.evidence.wording import content_words, words
 
 _GENERIC = words(
     "work task file code test page change fix add update thing part step run project "
@@ -50,11 +50,13 @@ class Likeness:
         self._common = common or Counter()
         self._by_word: dict[str, list[int]] = {}
         self._words: dict[int, frozenset[str]] = {}
+        self._rarities: dict[int, float] = {}
 
     def add(self, number: int, text: str) -> None:
         """Remember a statement by its number."""
         found = telling_words(text)
         self._words[number] = found
+        self._rarities[number] = self._rarity(found)
         for word in found:
             self._by_word.setdefault(word, []).append(number)
 
@@ -70,11 +72,11 @@ class Likeness:
                 near[number] = None
             if len(near) >= 4 * _MOST_ALIKE:
                 break
+        rarity = self._rarity(asked)
         return [
             number
             for number in near
-            if len(self._words[number] & asked) >= shared
-            and self._overlap(self._words[number], asked) >= least
+            if self._shares(number, (asked, rarity), least=least, shared=shared)
         ]
 
     def same_names(self, text: str, *, least: float, shared: int) -> list[int]:
@@ -91,12 +93,26 @@ class Likeness:
         missing = self._words[number] - telling_words(text)
         return sum(self._common.get(word, 0) <= _FEW for word in missing)
 
-    def _overlap(self, left: frozenset[str], right: frozenset[str]) -> float:
-        """Return the lower of two shares: by number of words, and by their rarity."""
-        both = self._rarity(left & right)
-        smaller = min(self._rarity(left), self._rarity(right))
-        by_rarity = _LENIENCE * both / smaller if smaller else 0.0
-        return min(by_rarity, overlap(left, right))
+    def _shares(
+        self,
+        number: int,
+        asked: tuple[frozenset[str], float],
+        *,
+        least: float,
+        shared: int,
+    ) -> bool:
+        """True when enough words are shared, by number and by how rare they are.
+
+        The number is looked at first: it costs little and settles most.
+        """
+        known, (told, rarity) = self._words[number], asked
+        both = known & told
+        smaller = min(len(known), len(told))
+        if len(both) < shared or not smaller or len(both) / smaller < least:
+            return False
+        lower = min(self._rarities[number], rarity)
+        return _LENIENCE * self._rarity(both) / lower >= least
 
     def _rarity(self, found: frozenset[str]) -> float:
-        return sum(1 / max(_FEW, self._common.get(word, 0)) for word in found)
+        common = self._common
+        return sum([1 / max(_FEW, common.get(word, 0)) for word in found])
