@@ -80,9 +80,7 @@ def test_all_that_matters_stands_under_its_heading():
     assert "read, edited: src/app.py" in under(summary, "Relevant Files")
     critical = under(summary, "Critical Context")
     assert "ValueError: bad token 17" in critical
-    assert "exit 1: `pytest tests/test_login.py`" in under(
-        summary, "Tools & Patterns"
-    )
+    assert "exit 1: `pytest tests/test_login.py`" in under(summary, "Tools & Patterns")
     assert "8443" in summary
 
 
