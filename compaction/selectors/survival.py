@@ -67,6 +67,7 @@ def traced(session: Session) -> Traced:
 class Cell:
     """An item in one generation; `position` is the message that shows it, if any."""
 
+    generation: int
     fate: str
     session_id: str
     position: int | None
@@ -96,6 +97,11 @@ class Track:
     after: int | None
     ends: tuple[tuple[str, int], ...]
     kinds: tuple[tuple[str, int], ...]
+
+    @property
+    def last(self) -> int:
+        """The number of the last row of this page."""
+        return self.first + len(self.rows) - 1 if self.rows else 0
 
 
 def track_of(session: Session, *, end: str, kind: str, start: int) -> Track:
@@ -155,7 +161,12 @@ def _rows(known: Traced, numbers: Sequence[int]) -> Iterator[TrackRow]:
 
 def _cells(life: Life, chain: Sequence[Session]) -> Iterator[Cell]:
     for session, fate, place in zip(chain, life.fates, life.places, strict=True):
-        yield Cell(fate=fate.value, session_id=session.pk, position=place)
+        yield Cell(
+            generation=session.generation,
+            fate=fate.value,
+            session_id=session.pk,
+            position=place,
+        )
 
 
 def _runs_into(ids: Sequence[str]) -> dict[str, str]:

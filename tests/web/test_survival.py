@@ -103,10 +103,23 @@ def test_the_first_page_shows_what_is_lost_and_the_rest_follows(
 
     body = html.split("<tbody>")[-1].split("</tbody>")[0]
     assert body.count("<tr") == 5
+    assert re.search(r"1–5 of \d+", words(html))
     assert body.count("■") >= 5
     assert 'rel="next"' in html
     later = page(as_viewer, "session-lineage", child, "?start=5")
     assert later.split("<tbody>")[-1].split("</tbody>")[0] != body
+    assert re.search(r"6–10 of \d+", words(later))
+
+
+def test_a_cell_names_its_session_where_the_table_turns_into_cards(
+    as_viewer: Any, child: Session
+) -> None:
+    row = row_of(
+        page(as_viewer, "session-lineage", child, "?kind=file&end=lost"),
+        "src/part_5.py",
+    )
+
+    assert re.findall(r'data-label="([^"]*)"', row) == ["Session 1", "Session 2"]
 
 
 def test_a_filter_that_nobody_wrote_is_no_filter(
@@ -133,6 +146,7 @@ def test_a_large_lineage_waits_for_a_worker_and_then_shows_its_answer(
     html = page(as_viewer, "session-lineage", child)
     assert "A worker follows the evidence" in html
     assert 'aria-busy="true"' in html
+    assert "What survived found by rules" in words(html)  # not "none": nobody looked
     assert asked == [child.pk]
 
     assert trace_lineage(child.pk)
