@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from compaction import wiring
 from compaction.engine.messages import Message
 from compaction.engine.outline import Outline
+from compaction.engine.phases.summary import Summariser
 from compaction.engine.plan import Plan
 from compaction.engine.policy import policy_from_dict
 from compaction.engine.tokens import TokenCounter
@@ -19,7 +20,10 @@ from compaction.store import load_messages, plan_session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunContext:
-    """A claimed run with its session, plan, messages and counter."""
+    """A claimed run with its session, plan, messages and counter.
+
+    `summariser` is who writes the summary instead of who is set up for it.
+    """
 
     run: Run
     lease: Lease
@@ -28,6 +32,7 @@ class RunContext:
     outline: Outline
     messages: Sequence[Message]
     counter: TokenCounter
+    summariser: Summariser | None = None
 
     @property
     def is_stale(self) -> bool:

@@ -59,9 +59,10 @@ from compaction.store.task_states import newest_task_version
 logger = logging.getLogger(__name__)
 
 
-def perform_run(run_id: UUID) -> None:
+def perform_run(run_id: UUID, *, summariser: Summariser | None = None) -> None:
     """Do a run that is queued or was left behind; do nothing for any other.
 
+    `summariser` writes the summary; None: who is set up for it does.
     A database that cannot be used passes through as an error: the row stays as it
     is, and the sweeper sends another worker once the lease ran out.
     """
@@ -74,7 +75,7 @@ def perform_run(run_id: UUID) -> None:
         return
     reach(AFTER_CLAIM)
     try:
-        _work(lease, limits.work_seconds)
+        _work(lease, limits.work_seconds, summariser)
     except LeaseLost:
         logger.info("Run %s was taken over or cancelled; nothing was changed.", run_id)
     except (OperationalError, InterfaceError):
@@ -91,10 +92,10 @@ def _signature() -> dict[str, object]:
     return {"worker": worker, "started_at": started, "phase": Run.Phase.PLANNING}
 
 
-def _work(lease: Lease, limit: float) -> None:
+def _work(lease: Lease, limit: float, summariser: Summariser | None) -> None:
     with keep_alive(lease, limit=limit) as pulse:
         progress = Progress(lease, pulse)
-        context = load_context(lease)
+        context = replace(load_context(lease), summariser=summariser)
         is_change = context.plan.verdict not in UNCHANGED and not context.is_stale
         if is_change:
             call_before(context)
@@ -134,7 +135,7 @@ def _choose_summariser(context: RunContext) -> tuple[Summariser | None, str]:
     """
     cooldown = active_cooldown(context.session.conversation)
     if cooldown is None or context.run.forced:
-        return wiring.get_summariser(), ""
+        return context.summariser or wiring.get_summariser(), ""
     if needs_stand_in(context.plan):
         return wiring.get_stand_in(), STOOD_IN
     return None, ""

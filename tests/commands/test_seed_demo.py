@@ -12,7 +12,8 @@ from compaction.engine.validation import validate
 from compaction.models import Conversation, Run, Session, Summary, Turn
 from compaction.selectors.recovery import RecoveryQuery, read_recovery
 from compaction.services.cooldowns import active_cooldown
-from compaction.store import load_messages
+from compaction.store import load_messages, summary_in_force
+from compaction.store.losses import read_losses
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -50,6 +51,26 @@ def test_its_lineages_were_compacted_by_real_runs():
     assert len(runs) == 8
     assert Conversation.objects.get(title="Nightly report").session_count == 4
     assert Summary.objects.filter(origin="edited").count() == 1
+
+
+def test_one_summary_lost_something_so_that_losses_can_be_answered():
+    seed()
+    session = Conversation.objects.get(title="Find the slow import").tip
+    summary = summary_in_force(session)
+    losses = read_losses(summary)
+
+    assert (summary.origin, summary.model) == ("generated", "demo-script")
+    assert {loss.kind for loss in losses.items} >= {"file", "identifier"}
+    assert "orchard/report.py" in {loss.text for loss in losses.items}
+    assert losses.appended  # an open todo was put back
+
+
+def test_nothing_of_it_is_sent_to_an_endpoint_that_is_set_up(scripted_openai, settings):
+    settings.SUMMARISER_BASE_URL = scripted_openai.base_url
+    settings.SUMMARISER_MODEL = "scripted"
+    seed()
+
+    assert scripted_openai.requests == []
 
 
 def test_every_session_of_it_is_valid():

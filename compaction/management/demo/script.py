@@ -36,7 +36,8 @@ class Story:
     """One invented conversation; `chapters` are parted by compactions.
 
     `ago` is how long ago its newest message came; `edits` are texts put in the place
-    of a sentence in the summary after the compaction of the same number.
+    of a sentence in the summary after the compaction of the same number; `summaries`
+    are what a scripted model answers at it, where rules write the others.
     """
 
     key: str
@@ -53,6 +54,7 @@ class Story:
     troubles: list[Trouble] = field(default_factory=list)
     turn: ToldTurn | None = None
     edits: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    summaries: Mapping[int, str] = field(default_factory=dict)
     chapters: list[list[Message]] = field(default_factory=lambda: [[]])
     _calls: int = 0
 

@@ -10,11 +10,13 @@ from django.db import transaction
 
 from compaction import wiring
 from compaction.engine.messages import Message
+from compaction.engine.phases.summary import Summariser
 from compaction.engine.recovery.reasons import REMEDIES, Reason
 from compaction.engine.triggers import Trigger
 from compaction.management.demo import stories_code, stories_loops, stories_work
 from compaction.management.demo.script import Story, Trouble
 from compaction.management.demo.turns import write_turn
+from compaction.management.demo.writers import ScriptedModel
 from compaction.models import Conversation, RecoveryEvent, Session
 from compaction.services.conversations import refresh_conversation
 from compaction.services.cooldowns import start_cooldown
@@ -72,7 +74,7 @@ def _seed_story(story: Story, now: datetime) -> None:
     )
     conversation = imported.conversation
     for number, chapter in enumerate(story.chapters[1:], 1):
-        session = _compact(conversation)
+        session = _compact(conversation, _writer(story, number))
         _edit_summary(session, story, number)
         _append(session, chapter, newest - STEP * len(chapter))
     conversation.refresh_from_db()
@@ -112,15 +114,21 @@ def _dated(messages: Sequence[Message], started: datetime) -> tuple[SourceMessag
     )
 
 
-def _compact(conversation: Conversation) -> Session:
-    """Compact with the embedded summariser, as a worker does it."""
+def _writer(story: Story, number: int) -> Summariser:
+    """Nothing of the demo is sent to an endpoint that is set up: that would cost."""
+    text = story.summaries.get(number)
+    return ScriptedModel(text=text) if text else wiring.get_stand_in()
+
+
+def _compact(conversation: Conversation, summariser: Summariser) -> Session:
+    """Compact as a worker does it."""
     conversation.refresh_from_db()
     tip = conversation.tip
     assert tip is not None
     request = RunRequest(policy=policy_in_force(tip).policy, trigger=Trigger.MANUAL)
     queued = queue_run(tip, request)
     assert queued.run is not None, queued.refusal
-    perform_run(queued.run.pk)
+    perform_run(queued.run.pk, summariser=summariser)
     queued.run.refresh_from_db()
     child = queued.run.result_session
     assert child is not None, (queued.run.outcome, queued.run.reason)

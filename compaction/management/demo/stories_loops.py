@@ -8,9 +8,44 @@ from compaction.management.demo.outputs import python_file
 from compaction.management.demo.script import Story
 from compaction.management.demo.stories_code import CODER
 
+FORGETFUL = {
+    1: """## Goal
+- Start-up takes four seconds. Find the import that is slow.
+
+## Constraints & Preferences
+- Do not add packages, and keep the public names as they are.
+
+## Progress
+### Done
+- The start of the program was measured.
+### In Progress
+- Several modules of the package are being looked at.
+
+## Key Decisions
+- One module takes most of the time, so what it loads comes next.
+
+## Next Steps
+- Look at what the slow module loads.""",
+    2: """## Goal
+- Start-up takes four seconds. Find the import that is slow.
+
+## Progress
+### Done
+- The imports were measured, and an overview of the package was read twice.
+### In Progress
+- Themes are being read.
+
+## Next Steps
+- Get an overview of the package, then go on.""",
+}
+"""Names no file and no figure; the second leaves the user's rule out as well."""
+
 
 def circles() -> Story:
-    """Reads the same files again after each compaction, and knows less each time."""
+    """Reads the same files again after each compaction: the summaries told too little.
+
+    They are scripted, as a model in a hurry might write them.
+    """
     story = Story(
         key="circles",
         title="Find the slow import",
@@ -19,6 +54,7 @@ def circles() -> Story:
         model="gpt-5-codex",
         window=32_000,
         ago=timedelta(minutes=17),
+        summaries=FORGETFUL,
     )
     story.system(CODER)
     story.user(
