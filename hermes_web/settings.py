@@ -6,6 +6,7 @@ package read settings.
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -209,13 +210,34 @@ RUN_LEASE_SECONDS = env.read_number("RUN_LEASE_SECONDS", 30.0)
 RUN_MAX_ATTEMPTS = int(env.read_number("RUN_MAX_ATTEMPTS", 5))
 
 # --- log -------------------------------------------------------------------
+
+
+def tell_refusals_in_one_line(record: logging.LogRecord) -> bool:
+    """Take the traceback off what was refused by intent (4xx); keep it for faults."""
+    if getattr(record, "status_code", 500) < 500:
+        record.exc_info = None
+    return True
+
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
         "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {
+        "refusals": {
+            "()": "django.utils.log.CallbackFilter",
+            "callback": tell_refusals_in_one_line,
+        }
+    },
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["refusals"],
+        }
+    },
     "root": {
         "handlers": ["console"],
         "level": os.environ.get("LOG_LEVEL", "INFO").upper(),

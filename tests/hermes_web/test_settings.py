@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import os
 import re
 import subprocess
@@ -11,6 +13,11 @@ from pathlib import Path
 
 import pytest
 from django.core.checks import Error, run_checks
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.utils.log import log_response
+
+from hermes_web import settings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -128,3 +135,22 @@ def test_a_wrong_variable_ends_in_one_sentence(environ, tmp_path):
 
 def test_the_system_check_finds_no_error():
     assert [found for found in run_checks() if isinstance(found, Error)] == []
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(PermissionDenied, 403), (KeyError, 500)]
+)
+def test_only_a_fault_is_logged_with_its_traceback(error, status):
+    lines = io.StringIO()
+    handler = logging.StreamHandler(lines)
+    handler.addFilter(settings.tell_refusals_in_one_line)
+    logger = logging.Logger("django.request")
+    logger.addHandler(handler)
+    response = HttpResponse(status=status)
+
+    try:
+        raise error("no")
+    except error as exc:
+        log_response("no", response=response, logger=logger, exception=exc)
+
+    assert ("Traceback" in lines.getvalue()) is (status == 500)
