@@ -58,7 +58,8 @@ class LossAudit:
 
 def audit(items: Iterable[EvidenceItem], told: Telling) -> LossAudit:
     """Judge items against all that an agent is still told, in linear time."""
-    audited = [i for i in items if i.is_live and i.kind not in _NOT_AUDITED]
+    live = [i for i in items if i.is_live and i.kind not in _NOT_AUDITED]
+    audited = _once_each(live, told)
     retold = _retold(audited, told)
     lost = [
         item
@@ -71,6 +72,16 @@ def audit(items: Iterable[EvidenceItem], told: Telling) -> LossAudit:
         losses=tuple(ranked[:MOST_LOSSES]),
         lost=len(lost),
     )
+
+
+def _once_each(items: Iterable[EvidenceItem], told: Telling) -> list[EvidenceItem]:
+    """Keep one item of each line that holds several values, a lost one if any is."""
+    lines: dict[tuple[EvidenceKind, str], EvidenceItem] = {}
+    for item in items:
+        known = lines.setdefault((item.kind, item.text), item)
+        if known is not item and told.holds(known):
+            lines[item.kind, item.text] = item
+    return list(lines.values())
 
 
 def _retold(audited: Sequence[EvidenceItem], told: Telling) -> frozenset[int]:

@@ -49,3 +49,18 @@ def test_a_todo_that_only_resembles_another_is_lost():
     lost = lost_of(EvidenceKind.TODO, told, parser, told.removeprefix("- "))
 
     assert lost == [parser]
+
+
+def test_a_line_with_two_values_is_lost_once():
+    line = "The report takes 3.9 of the 4 seconds."
+    items = [
+        EvidenceItem(kind=EvidenceKind.IDENTIFIER, text=line, key=key, position=1)
+        for key in ("3.9", "4 seconds")
+    ]
+
+    all_gone = audit(items, Telling("## Goal\n- Find the report."))
+    one_gone = audit(items, Telling("It takes 3.9 in all."))
+
+    assert (len(all_gone.losses), all_gone.lost) == (1, 1)
+    assert [item.key for item in one_gone.losses] == ["4 seconds"]
+    assert not audit(items, Telling(f"- {line}")).losses
