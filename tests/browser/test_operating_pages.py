@@ -129,7 +129,7 @@ class TestLook:
 
         assert faults_in_every_look(page) == []
 
-    @pytest.mark.parametrize("tab", ["summaries/", "task/", "timeline/"])
+    @pytest.mark.parametrize("tab", ["summaries/", "task/", "timeline/", "turn/"])
     def test_an_empty_page_has_no_fault(self, as_admin, page, tab):
         page.goto(as_admin.url(f"/sessions/{a_session().pk}/{tab}"))
 
@@ -241,6 +241,22 @@ class TestTaskState:
         state = newest_task_version(session.conversation).state
         assert state.goal == "Mine"
         assert [todo.subject for todo in state.todos] == ["first", "second"]
+
+    def test_one_endless_word_does_not_widen_the_choice(self, as_admin, page):
+        session, endless = a_session(), (Todo(id="1", subject="x" * 1_000),)
+        for version, goal in enumerate(("Before", "Theirs")):
+            state = TaskState(goal=goal, todos=endless)
+            save_task_state(
+                session.conversation, state, base_version=version, operator=None
+            )
+            if not version:
+                page.goto(as_admin.url(f"/sessions/{session.pk}/task/"))
+
+        page.get_by_label("Goal", exact=True).fill("Mine")
+        page.get_by_role("button", name="Save", exact=True).click()
+
+        expect(page.get_by_text("both changed it: choose")).to_be_visible()
+        assert faults_in_every_look(page) == []
 
     def test_it_works_without_scripts(self, as_admin, chromium, admin):
         context = chromium.new_context(java_script_enabled=False)
