@@ -7,6 +7,7 @@ read a zero.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -107,9 +108,14 @@ def change(count: int | float) -> str:
 @register.filter
 @_dash_when_missing
 def percent(ratio: float) -> str:
-    """A ratio as per cent: 0.706 -> "71 %"; below 10 % with one decimal."""
+    """A ratio as per cent: 0.706 -> "71 %"; below 10 % with one decimal.
+
+    What is not all is not written as all: 0.9997 -> "99.9 %".
+    """
     value = ratio * 100
     digits = 1 if 0 < abs(value) < 10 and round(value, 1) != round(value) else 0
+    if 99.5 <= abs(value) < 100:
+        value, digits = math.trunc(value * 10) / 10, 1
     return f"{value:.{digits}f}{_THIN}%".replace("-", "−")
 
 

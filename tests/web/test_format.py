@@ -46,6 +46,8 @@ def plain(text: str) -> str:
         (percent, 0.706, "71 %"),
         (percent, 0.021, "2.1 %"),
         (percent, -0.78, "−78 %"),
+        (percent, -0.9997, "−99.9 %"),
+        (percent, 1, "100 %"),
         (percent, 0, "0 %"),
         (duration, 222, "3 min 42 s"),
         (duration, 0.42, "420 ms"),

@@ -111,6 +111,7 @@ ENDED = [
     ("completed", "pruned", "pruning_is_enough", "was enough"),
     ("completed", "noop", "below_threshold", "nothing to do"),
     ("completed", "stuck", "protected_parts_too_large", "cannot be made small"),
+    ("completed", "stuck", "no_shrink", "made nothing smaller"),
     ("failed", "aborted", "rate_limit", "so nothing was changed"),
     ("failed", "aborted", "stale_plan", "The run failed; nothing was changed"),
     ("completed", "deferred", "open_call", "A tool call is still running"),
