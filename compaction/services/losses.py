@@ -75,7 +75,7 @@ def with_message(session: Session, text: str, loss: Loss) -> str | None:
     if row is None:
         return None
     message = read_body(row.body, pinned=row.pinned, dropped=row.dropped)
-    return pin_words(text, redact(message.text[: 4 * MESSAGE_CHARS]))
+    return pin_words(text, redact(words_of(message)[: 4 * MESSAGE_CHARS]))
 
 
 def _source_row(session: Session, loss: Loss) -> Message | None:

@@ -112,6 +112,19 @@ def test_a_pinned_message_is_carried_word_for_word_over_the_next_run(
     assert ERROR in summary_in_force(child).text
 
 
+def test_pinning_a_message_that_only_calls_a_tool_carries_the_call(
+    as_operator, run, scripted_openai
+):
+    scripted_openai.play(Reply(text=SAYS_LITTLE))
+    session = run_session(store_session(long_work(12, words=900))).result_session
+    file = next(loss for loss in losses_of(session).items if loss.kind == "file")
+    press(as_operator, session, file, "pin")
+
+    pinned = summary_in_force(session).text.partition("## Pinned Messages")[2]
+    assert file.text in pinned
+    assert file.digest not in {loss.digest for loss in losses_of(session).items}
+
+
 def test_what_is_not_needed_is_remembered_and_can_be_taken_back(as_operator, session):
     loss = the_error(session)
     press(as_operator, session, loss, "dismiss")
