@@ -182,6 +182,17 @@ class TestOne:
         assert "## Goal\nnew" in page
         assert ">old" not in page
 
+    @pytest.mark.parametrize(("text", "shown"), [("## Goal", True), (" \n ", False)])
+    def test_what_a_failed_run_received_is_shown_when_it_says_something(
+        self, as_viewer, text, shown
+    ):
+        run = a_failed_run()
+        RunChunk.objects.create(run=run, attempt=run.attempt, seq=1, text=text)
+
+        page = text_of(as_viewer.get(f"/runs/{run.pk}/"))
+
+        assert ("What had arrived" in page) is shown
+
     def test_hostile_text_is_shown_and_does_nothing(self, as_viewer):
         session = a_session(title=HOSTILE)
         run = a_failed_run(session, error=HOSTILE, prompt=HOSTILE, focus=HOSTILE)
