@@ -6,8 +6,10 @@ import re
 from typing import Any
 
 import pytest
+from django.template.loader import render_to_string
 from django.urls import reverse
 
+from compaction.engine.evidence.items import EvidenceKind
 from compaction.engine.messages import Role
 from compaction.engine.tokens import RoughCounter
 from compaction.models import EvidenceTrace, Session
@@ -218,6 +220,14 @@ def test_a_message_leads_to_what_was_known_there(
     for name in ("session-message", "session-raw-message"):
         html = as_viewer.get(reverse(name, args=[child.pk, 3])).content.decode()
         assert reverse("session-known", args=[child.pk]) in html
+
+
+@pytest.mark.parametrize("kind", sorted(EvidenceKind))
+def test_a_kind_has_one_name_on_all_pages(kind: EvidenceKind) -> None:
+    track = render_to_string("compaction/lineage/_kind.html", {"kind": kind}).strip()
+    losses = render_to_string("compaction/losses/_kind.html", {"kind": kind}).strip()
+
+    assert losses.removeprefix("open ") == track.removeprefix("open ")
 
 
 def test_strangers_see_neither(client: Any, child: Session) -> None:
