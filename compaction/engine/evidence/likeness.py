@@ -13,7 +13,7 @@ _GENERIC = words(
 )
 """Words that two statements share by chance."""
 
-_MOST_ALIKE = 64  # statements that share a word, the newest first
+_MOST_ALIKE = 64  # statements that are compared: those that share rare words first
 _FEW = 2  # a word that both sides share stands in two statements at least
 
 _LENIENCE = 1.2  # the value that one of them changes is rare itself
@@ -70,7 +70,7 @@ class Likeness:
         for word in sorted(asked, key=lambda word: (self._common.get(word, 0), word)):
             for number in reversed(self._by_word.get(word, ())[-_MOST_ALIKE:]):
                 near[number] = None
-            if len(near) >= 4 * _MOST_ALIKE:
+            if len(near) >= _MOST_ALIKE:
                 break
         rarity = self._rarity(asked)
         return [
