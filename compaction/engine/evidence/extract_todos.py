@@ -28,6 +28,17 @@ _BOX = re.compile(
     r"(?P<text>[^\n]{2,400})",
     re.MULTILINE,
 )
+COUNT_LEFT = "count left"
+_COUNT_LEFT = re.compile(
+    r"\b\d{1,6} (?:more )?(?:are|is|remain|still|left|to go)\b(?! (?:\w+ ){0,3}\w*:)"
+    r"|(?:还剩|剩下|还有|剩余)\s?\d{1,6}\s?\w?(?![^，。；]*[:：])",
+    re.IGNORECASE,
+)
+_NONE_LEFT = re.compile(
+    r"(?<![\d.])0 (?:more )?(?:are|is|remain|still|left|to go)\b"
+    r"|(?:还剩|剩下|还有|剩余)\s?0(?!\d)",
+    re.IGNORECASE,
+)
 _TEXT_KEYS = ("content", "subject", "text", "title", "step", "task", "description")
 _DONE = frozenset({"completed", "complete", "done", "finished", "closed", "x"})
 _CALLED_OFF = frozenset({"cancelled", "canceled", "deleted", "removed", "skipped", "-"})
@@ -164,7 +175,7 @@ def _is_todo(sentence: str) -> bool:
 
 def _item(text: str, state: str, position: int, factor: float) -> EvidenceItem:
     status = EvidenceStatus.LIVE
-    if state in _DONE:
+    if state in _DONE or _NONE_LEFT.search(text[: 2 * TODO_CHARS]):
         status = EvidenceStatus.RESOLVED
     elif state in _CALLED_OFF:
         status = EvidenceStatus.SUPERSEDED
@@ -181,5 +192,10 @@ def _item(text: str, state: str, position: int, factor: float) -> EvidenceItem:
 
 
 def todo_key(text: str) -> str:
-    """Return what two tellings of the same todo have in common."""
+    """Return what two tellings of the same todo have in common.
+
+    `6 are left` and later `5 are left` are one count: the newest holds.
+    """
+    if _COUNT_LEFT.search(text):
+        return COUNT_LEFT
     return re.sub(r"[\W_]+", " ", text.casefold()).strip()
