@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from compaction.engine.evidence.carry import read_previous
 from compaction.engine.evidence.items import EvidenceItem
-from compaction.engine.evidence.telling import Telling, needles, plain
-from compaction.engine.messages import Kind, Message, ToolCall
+from compaction.engine.evidence.telling import Telling, needles, plain, words_of
+from compaction.engine.messages import Kind, Message
 from compaction.engine.phases.summary_text import bare_summary
 
 _MADE = frozenset({Kind.SUMMARY, Kind.STUB, Kind.SYNTHETIC})
@@ -169,7 +167,7 @@ class _Searchable:
 
     @cached_property
     def _parts(self) -> tuple[Telling, list[int]]:
-        texts = [plain(_words_of(message)) for _, message in self._messages]
+        texts = [plain(words_of(message)) for _, message in self._messages]
         ends: list[int] = []
         length = 0
         for text in texts:
@@ -185,31 +183,3 @@ class _Searchable:
         if not found or len(found) < len(places):
             return None
         return self._messages[bisect_right(ends, found[0])][0]
-
-
-def _words_of(message: Message) -> str:
-    parts = [message.text, *(_words_of_call(call) for call in message.tool_calls)]
-    return "\n".join(part for part in parts if part)
-
-
-def _words_of_call(call: ToolCall) -> str:
-    """Return the arguments of a call, and as text what JSON writes in escapes."""
-    if "\\" not in call.arguments:
-        return f"{call.name} {call.arguments}"
-    try:
-        value = json.loads(call.arguments)
-    except (ValueError, RecursionError):
-        return f"{call.name} {call.arguments}"
-    return "\n".join([call.name, *_leaves(value)])
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    waiting = [value]
-    while waiting:
-        here = waiting.pop()
-        if isinstance(here, Mapping):
-            waiting += here.values()
-        elif isinstance(here, list):
-            waiting += here
-        elif here is not None:
-            yield str(here)
