@@ -160,8 +160,8 @@ def _more_of(
     if chunks or is_new_state:
         run = newest_run_chunk(turn.pk, place.number)
         puts += _again([run]) if run else []
+    puts += _news_of(chunks, place)
     for chunk in chunks:
-        puts += _put(chunk, place)
         place = _past(chunk, place)
     return puts, place
 
@@ -172,16 +172,26 @@ def _past(chunk: TurnChunk, place: Place) -> Place:
     return replace(place, number=chunk.number, text=place.text or chunk.number)
 
 
-def _put(chunk: TurnChunk, place: Place) -> Iterator[Put]:
-    if chunk.kind == Kind.TEXT and place.text:
-        yield Put(target=f"#step-{place.text}-text", swap="beforeend", text=chunk.text)
-        return
-    if chunk.kind == Kind.RESULT:
-        call = call_of(chunk)
-        if call is not None:
+def _news_of(chunks: Sequence[TurnChunk], place: Place) -> Iterator[Put]:
+    """Say what goes where; the places of one message must be there before it.
+
+    So a result whose call is in the same message stands in it from the beginning, and
+    the pieces of a new text come as one.
+    """
+    is_open = place.text > 0
+    calls = {chunk.number for chunk in chunks if chunk.kind == Kind.CALL}
+    new: list[TurnChunk] = []
+    for chunk in chunks:
+        is_open = is_open and chunk.kind == Kind.TEXT
+        call = call_of(chunk) if chunk.kind == Kind.RESULT else None
+        if is_open:
+            target = f"#step-{place.text}-text"
+            yield Put(target=target, swap="beforeend", text=chunk.text)
+        elif call is not None and call.number not in calls:
             yield from _again([call, chunk])
-            return
-    for step in steps_of([chunk]):
+        else:
+            new.append(chunk)
+    for step in steps_of(new):
         yield Put(target="#turn-steps", swap="beforeend", step=step)
 
 

@@ -64,6 +64,31 @@ def test_a_result_is_put_into_its_call(turn):
     assert "#turn-steps" not in seen.html
 
 
+def test_a_result_that_comes_in_one_message_with_its_call_stands_in_it(turn):
+    """A place that the same message makes cannot be found by it."""
+    before = look_at(turn.pk, None, None)
+    show(turn, "call", id="c1", name="file_read", arguments="{}")
+    show(turn, "result", "seven pears", id="c1", chars=11)
+
+    seen = look_at(turn.pk, before.place, before.state)
+
+    assert seen.html.count("<hx-partial") == 1
+    assert "seven pears" in seen.html
+    assert "no result yet" not in seen.html
+
+
+def test_the_pieces_of_a_new_text_come_as_one(turn):
+    before = look_at(turn.pk, None, None)
+    show(turn, "text", "Seven ")
+    show(turn, "text", "pears.")
+
+    seen = look_at(turn.pk, before.place, before.state)
+
+    assert "Seven pears." in seen.html
+    assert seen.html.count("<hx-partial") == 1
+    assert seen.place == Place(number=2, text=1)
+
+
 def test_a_browser_that_comes_back_gets_what_it_missed_once(turn):
     for word in ("One ", "two ", "three"):
         show(turn, "text", word)
