@@ -148,7 +148,7 @@ NAMED: Mapping[str, Answer] = {
     "content_filter": Reply(text="", finish_reason="content_filter"),
     "no_finish": Reply(text=SUMMARY, finish_reason=None),
     "reasoning_only": Reply(reasoning="Let me think about it.", reasoning_tokens=400),
-    "too_long": Reply(times_input=3),
+    "too_long": Reply(times_input=6),
     "tool_markup": Reply(
         text='<tool_call>\n{"name": "read_file", "arguments": {}}\n</tool_call>'
     ),
