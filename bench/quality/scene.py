@@ -29,7 +29,8 @@ from bench.workshop import Workshop
 from compaction.adapters.embedded_summariser import EmbeddedSummariser
 from compaction.adapters.tiktoken_counter import TiktokenCounter
 from compaction.engine.phases.summary import Summariser
-from compaction.engine.policy import TUTORIAL, CompactionPolicy
+from compaction.engine.policy import CompactionPolicy
+from compaction.engine.presets import TUTORIAL
 
 SHAPES = {
     "F": FactsShape(rounds=10, groups=80, chars=5_000),

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from compaction.engine.plan import Plan
-from compaction.engine.policy import (
-    DEFAULT,
-    CompactionPolicy,
-    PolicyError,
-    read_overrides,
-)
+from compaction.engine.policy import CompactionPolicy, PolicyError
+from compaction.engine.policy_values import read_overrides
+from compaction.engine.presets import DEFAULT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,8 @@ import json
 from dataclasses import dataclass
 from enum import StrEnum
 
-from compaction.engine.policy import CompactionPolicy, policy_to_dict
+from compaction.engine.policy import CompactionPolicy
+from compaction.engine.policy_values import policy_to_dict
 from compaction.engine.triggers import Trigger
 
 

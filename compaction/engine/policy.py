@@ -1,13 +1,11 @@
-"""All the numbers of a compaction, frozen and validated; presets are only data.
+"""All the numbers of a compaction, frozen and validated.
 
-`hermes` reproduces article 000, `tutorial` article 003; `default` repairs what the
-field has reported as faults. Tokens unless a name says otherwise.
+Tokens unless a name says otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -240,137 +238,3 @@ class CompactionPolicy:
     def evolve(self, **changes: Any) -> CompactionPolicy:
         """Return a copy with some values changed; raises PolicyError."""
         return replace(self, **changes)
-
-
-HERMES = CompactionPolicy(
-    name="hermes",
-    message_gate=24,  # first 3 + last 20 + 1
-    count_rule=CountRule.CHARS_OVER_4,
-    protect_first=3,
-    protect_first_counts_system=True,
-    protect_first_after=3,
-    anchor_newest=False,
-    cut_rule=CutRule.ALIGN_TOOL,
-    prune_rule=PruneRule.BY_BUDGET,
-    prune_form=PruneForm.PLACEHOLDER,
-    prune_args_chars=0,
-    prune_enough=None,
-    clip_every_role=False,
-    list_evidence=False,
-    summary_window_ratio=None,
-    summary_role=SummaryRole.ALTERNATE,
-    on_failure=OnFailure.PLACEHOLDER,
-    pin_constraints=False,
-    on_loss=OnLoss.WARN,
-    min_shrink=None,
-)
-"""Article 000: the real Hermes Agent as the article describes it."""
-
-TUTORIAL = CompactionPolicy(
-    name="tutorial",
-    threshold_ratio=1.0,
-    threshold_cap=50_000,
-    count_rule=CountRule.CHARS_OVER_4,
-    protect_first=3,
-    protect_first_counts_system=True,
-    protect_first_after=3,
-    tail_tokens=20_000,
-    tail_ceiling=1.0,
-    min_tail=0,
-    anchor_newest=False,
-    cut_rule=CutRule.ALIGN_ASSISTANT,
-    prune_rule=PruneRule.ALL_BUT_NEWEST,
-    prune_form=PruneForm.PLACEHOLDER,
-    prune_min_chars=27,  # longer than its own placeholder
-    prune_args_chars=0,
-    clip_over_chars=2_000,
-    clip_head_chars=2_000,
-    clip_tail_chars=0,
-    clip_every_role=True,
-    args_over_chars=2_000,
-    args_head_chars=2_000,
-    list_evidence=False,
-    template=Template.TUTORIAL,
-    summary_min=3_000,
-    summary_max=3_000,
-    summary_window_ratio=None,
-    system_note=False,
-    on_failure=OnFailure.ERROR_TEXT,
-    pin_constraints=False,
-    on_loss=OnLoss.WARN,
-    prune_enough=1.0,
-    memory_flush=False,
-)
-"""Article 003: the teaching repository's three-layer compaction."""
-
-DEFAULT = CompactionPolicy()
-"""Ours: the articles' rules with the reported faults repaired (docs/decisions)."""
-
-PRESETS: Mapping[str, CompactionPolicy] = {
-    preset.name: preset for preset in (DEFAULT, HERMES, TUTORIAL)
-}
-
-
-def policy_to_dict(policy: CompactionPolicy) -> dict[str, Any]:
-    """Write a policy as JSON-safe values."""
-    return {
-        key: value.value if isinstance(value, StrEnum) else value
-        for key, value in asdict(policy).items()
-    }
-
-
-def policy_from_dict(raw: Mapping[str, Any]) -> CompactionPolicy:
-    """Read a policy; unknown names and wrong values raise PolicyError."""
-    return DEFAULT.evolve(**read_overrides(raw))
-
-
-def read_overrides(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn names and loose values (also strings) into field values of a policy."""
-    return {name: _read_field(name, value) for name, value in raw.items()}
-
-
-_TYPES: Mapping[str, str] = {f.name: str(f.type) for f in fields(CompactionPolicy)}
-_ENUMS: Mapping[str, type[StrEnum]] = {
-    enum.__name__: enum
-    for enum in (
-        CountRule,
-        CutRule,
-        PruneRule,
-        PruneForm,
-        SummaryRole,
-        OnFailure,
-        OnLoss,
-        Template,
-    )
-}
-
-
-def _read_field(name: str, value: Any) -> Any:
-    kind = _TYPES.get(name)
-    if kind is None:
-        raise PolicyError(name, "no policy has a value of this name")
-    try:
-        return _convert(kind, value)
-    except (KeyError, TypeError, ValueError):
-        raise PolicyError(name, f"cannot be {value!r}") from None
-
-
-def _convert(kind: str, value: Any) -> Any:
-    if value in (None, "", "none") and kind.endswith("| None"):
-        return None
-    base = kind.removesuffix(" | None")
-    if base in _ENUMS:
-        return _ENUMS[base](value)
-    if base == "bool":
-        return _read_bool(value)
-    if base == "int":
-        return int(str(value).replace(",", "").replace("_", ""))
-    return float(value) if base == "float" else str(value)
-
-
-def _read_bool(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    truth = {"true": True, "yes": True, "1": True, "on": True}
-    lies = {"false": False, "no": False, "0": False, "off": False, "": False}
-    return (truth | lies)[str(value).lower()]

@@ -9,7 +9,8 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext, gettext_lazy as _
 
-from compaction.engine.policy import DEFAULT, PRESETS, CompactionPolicy, PolicyError
+from compaction.engine.policy import CompactionPolicy, PolicyError
+from compaction.engine.presets import DEFAULT, PRESETS
 from compaction.forms.policy_fields import FIELDS, GROUPS, FieldText
 from compaction.models import PolicyProfile
 from compaction.services.policies import PolicyChoice

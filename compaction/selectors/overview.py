@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, F, Min, Q, QuerySet
 
-from compaction.engine.policy import DEFAULT
+from compaction.engine.presets import DEFAULT
 from compaction.models import (
     Conversation,
     Cooldown,

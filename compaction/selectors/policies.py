@@ -9,7 +9,8 @@ from django.db.models import Count
 
 from compaction import wiring
 from compaction.engine.effective import Layer, lay_over
-from compaction.engine.policy import DEFAULT, PRESETS, CompactionPolicy, PolicyError
+from compaction.engine.policy import CompactionPolicy, PolicyError
+from compaction.engine.presets import DEFAULT, PRESETS
 from compaction.models import PolicyProfile, Session
 from compaction.store import plan_session
 

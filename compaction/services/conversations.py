@@ -14,7 +14,7 @@ from compaction.engine.messages import Kind
 from compaction.engine.outline import Outline
 from compaction.engine.plan import Plan, Verdict
 from compaction.engine.planning import plan_outline
-from compaction.engine.policy import policy_to_dict
+from compaction.engine.policy_values import policy_to_dict
 from compaction.engine.tokens import TokenOrigin
 from compaction.models import (
     Conversation,

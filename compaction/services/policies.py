@@ -17,13 +17,9 @@ from django.db import transaction
 from compaction import wiring
 from compaction.engine.effective import check_floor
 from compaction.engine.plan import Plan
-from compaction.engine.policy import (
-    PRESETS,
-    CompactionPolicy,
-    PolicyError,
-    policy_to_dict,
-    read_overrides,
-)
+from compaction.engine.policy import CompactionPolicy, PolicyError
+from compaction.engine.policy_values import policy_to_dict, read_overrides
+from compaction.engine.presets import PRESETS
 from compaction.models import Conversation, PolicyProfile
 from compaction.services.audit import Change, record_action
 from compaction.services.conversations import refresh_conversation

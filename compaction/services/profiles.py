@@ -14,7 +14,8 @@ from django.db import IntegrityError, transaction
 from django.utils.text import slugify
 
 from compaction.engine.effective import Layer, lay_over
-from compaction.engine.policy import PRESETS, PolicyError
+from compaction.engine.policy import PolicyError
+from compaction.engine.presets import PRESETS
 from compaction.models import Conversation, PolicyProfile
 from compaction.services.audit import Change, record_action
 from compaction.services.conversations import (

@@ -10,7 +10,7 @@ from compaction.engine.messages import Message
 from compaction.engine.outline import Outline
 from compaction.engine.phases.summary import Summariser
 from compaction.engine.plan import Plan
-from compaction.engine.policy import policy_from_dict
+from compaction.engine.policy_values import policy_from_dict
 from compaction.engine.tokens import TokenCounter
 from compaction.engine.triggers import Trigger
 from compaction.models import Run, Session

@@ -18,7 +18,8 @@ from django.db.models import F
 from django.utils import timezone
 
 from compaction import wiring
-from compaction.engine.policy import CompactionPolicy, policy_to_dict
+from compaction.engine.policy import CompactionPolicy
+from compaction.engine.policy_values import policy_to_dict
 from compaction.engine.triggers import ERRORS, Trigger
 from compaction.models import Conversation, Cooldown, Run, Session, Turn
 from compaction.services.audit import Change, record_action

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from compaction.engine.effective import Layer, lay_over
-from compaction.engine.policy import DEFAULT, PRESETS, CompactionPolicy, PolicyError
+from compaction.engine.policy import CompactionPolicy, PolicyError
+from compaction.engine.presets import DEFAULT, PRESETS
 from compaction.models import Conversation, PolicyProfile, Session
 
 PRESET_KEY = "preset"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from compaction import wiring
-from compaction.engine.policy import policy_from_dict
+from compaction.engine.policy_values import policy_from_dict
 from compaction.engine.triggers import Trigger
 from compaction.models import Run, Session
 from compaction.selectors.estimates import Estimate, Summariser, estimate_run

@@ -15,7 +15,8 @@ from django.views.decorators.http import (
     require_safe,
 )
 
-from compaction.engine.policy import DEFAULT, PolicyError
+from compaction.engine.policy import PolicyError
+from compaction.engine.presets import DEFAULT
 from compaction.forms.policies import ProfileForm, show_value, unit_word, write_values
 from compaction.forms.policy_fields import GROUPS, FieldGroup, FieldText
 from compaction.models import PolicyProfile

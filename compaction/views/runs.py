@@ -13,7 +13,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from compaction.engine.policy import CompactionPolicy, PolicyError, policy_from_dict
+from compaction.engine.policy import CompactionPolicy, PolicyError
+from compaction.engine.policy_values import policy_from_dict
 from compaction.forms.runs import RunQuery, read_run_query
 from compaction.models import Run
 from compaction.selectors.losses import loss_panel

@@ -18,7 +18,8 @@ from compaction.engine.llm import (
 from compaction.engine.messages import Kind, Message, from_dict, to_dict
 from compaction.engine.phases.summary_text import is_wrapped
 from compaction.engine.plan import Outcome, Plan, Situation
-from compaction.engine.policy import DEFAULT, CompactionPolicy
+from compaction.engine.policy import CompactionPolicy
+from compaction.engine.presets import DEFAULT
 from compaction.engine.task_state import TaskState, write_todos
 from compaction.engine.tokens import RoughCounter
 from compaction.engine.triggers import Trigger

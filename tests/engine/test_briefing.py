@@ -5,7 +5,8 @@ from __future__ import annotations
 from compaction.engine.compactor import plan, write_prompt
 from compaction.engine.phases.fitting import LEAST_CHARS
 from compaction.engine.plan import Situation
-from compaction.engine.policy import HERMES, CompactionPolicy
+from compaction.engine.policy import CompactionPolicy
+from compaction.engine.presets import HERMES
 from compaction.engine.tokens import RoughCounter
 from tests.engine.builders import assistant, group, system, user
 

@@ -9,7 +9,7 @@ from compaction.engine.llm import ErrorKind, ModelError
 from compaction.engine.messages import Kind
 from compaction.engine.phases.summary_text import wrap_summary
 from compaction.engine.plan import Outcome, Situation
-from compaction.engine.policy import DEFAULT, HERMES, TUTORIAL
+from compaction.engine.presets import DEFAULT, HERMES, TUTORIAL
 from compaction.engine.tokens import RoughCounter
 from compaction.engine.triggers import Trigger
 from tests.engine.builders import (

@@ -11,7 +11,7 @@ from compaction.engine.compactor import compact, plan
 from compaction.engine.messages import Kind, from_storage, to_storage
 from compaction.engine.outline import outline_of
 from compaction.engine.plan import OpenCalls, Outcome, Situation
-from compaction.engine.policy import DEFAULT, HERMES, TUTORIAL
+from compaction.engine.presets import DEFAULT, HERMES, TUTORIAL
 from compaction.engine.tokens import RoughCounter
 from compaction.engine.triggers import Trigger
 from compaction.engine.validation import Fault, validate

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from compaction.engine.effective import Layer, differences, lay_over
-from compaction.engine.policy import DEFAULT, HERMES, PolicyError
+from compaction.engine.policy import PolicyError
+from compaction.engine.presets import DEFAULT, HERMES
 
 PROFILE = Layer(source="profile", values={"tail_ratio": "0.3", "min_tail": 5})
 SESSION = Layer(source="session", values={"min_tail": "7"})

@@ -11,7 +11,8 @@ from compaction.engine.evidence.telling import words_of
 from compaction.engine.llm import Completion
 from compaction.engine.phases.summary_text import SUMMARY_END, pins_in, without_pins
 from compaction.engine.plan import Situation
-from compaction.engine.policy import HERMES, CompactionPolicy, OnLoss
+from compaction.engine.policy import CompactionPolicy, OnLoss
+from compaction.engine.presets import HERMES
 from compaction.engine.tokens import RoughCounter
 from compaction.engine.triggers import Trigger
 from tests.engine.builders import assistant, group, result, system, user

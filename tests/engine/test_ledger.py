@@ -18,7 +18,7 @@ from compaction.engine.messages import Kind
 from compaction.engine.outline import outline_of
 from compaction.engine.plan import OpenCalls, Situation, Verdict
 from compaction.engine.planning import plan_outline
-from compaction.engine.policy import DEFAULT
+from compaction.engine.presets import DEFAULT
 from compaction.engine.tokens import RoughCounter
 from tests.engine.builders import (
     assistant,

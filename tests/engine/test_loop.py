@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from compaction.engine.llm import Completion, ErrorKind, ModelError
 from compaction.engine.loop import INTERRUPTED, run_turn
-from compaction.engine.policy import DEFAULT
+from compaction.engine.presets import DEFAULT
 from compaction.engine.recovery.actions import Action
 from compaction.engine.recovery.continuation import CONTINUE_TEXT
 from compaction.engine.recovery.reasons import Reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compaction.engine.messages import Kind
 from compaction.engine.outline import Outline, digest_of, facts_of, outline_of, recount
-from compaction.engine.policy import DEFAULT, HERMES
+from compaction.engine.presets import DEFAULT, HERMES
 from compaction.engine.tokens import CharsOverFour, RoughCounter
 from tests.engine.builders import assistant, call, group, result, system, user
 

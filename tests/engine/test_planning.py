@@ -7,7 +7,8 @@ import pytest
 from compaction.engine.compactor import plan
 from compaction.engine.effective import check_floor
 from compaction.engine.plan import OpenCalls, Situation, Verdict, Why
-from compaction.engine.policy import DEFAULT, PolicyError
+from compaction.engine.policy import PolicyError
+from compaction.engine.presets import DEFAULT
 from compaction.engine.tokens import RoughCounter
 from compaction.engine.triggers import Trigger
 from tests.engine.builders import assistant, long_conversation, result, system, user

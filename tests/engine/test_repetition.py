@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from compaction.engine.messages import Kind, Role
-from compaction.engine.policy import DEFAULT
+from compaction.engine.presets import DEFAULT
 from compaction.engine.repetition import (
     LoopKind,
     LoopSign,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from compaction.engine.compactor import plan, summarise
-from compaction.engine.policy import DEFAULT
+from compaction.engine.presets import DEFAULT
 from compaction.engine.thinking import strip_thinking
 from compaction.engine.tokens import RoughCounter
 from tests.engine.builders import ScriptedModel, long_conversation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compaction.engine.policy import DEFAULT, HERMES
+from compaction.engine.presets import DEFAULT, HERMES
 from compaction.engine.triggers import Trigger, is_due
 
 AT = DEFAULT.threshold_tokens

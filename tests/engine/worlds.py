@@ -11,7 +11,8 @@ from compaction.engine.compactor import compact
 from compaction.engine.llm import ChatRequest, Completion, ModelError, Usage
 from compaction.engine.messages import Message, ToolCall
 from compaction.engine.plan import OpenCalls, Situation
-from compaction.engine.policy import DEFAULT, CompactionPolicy
+from compaction.engine.policy import CompactionPolicy
+from compaction.engine.presets import DEFAULT
 from compaction.engine.recovery.failover import EndpointState, start
 from compaction.engine.task_state import TaskState
 from compaction.engine.tokens import RoughCounter

@@ -17,7 +17,8 @@ from compaction.engine.phases.tool_pairs import RepairKind, sanitise_pairs
 from compaction.engine.phases.transcript import limits_of, write_transcript
 from compaction.engine.plan import Outcome, Situation, Verdict, Why
 from compaction.engine.planning import plan_outline
-from compaction.engine.policy import HERMES, Template
+from compaction.engine.policy import Template
+from compaction.engine.presets import HERMES
 from compaction.engine.tokens import CharsOverFour
 from compaction.engine.triggers import Trigger
 from tests.engine.builders import ScriptedModel, assistant, call, result, system, user

@@ -6,7 +6,8 @@ from compaction.engine.compactor import compact, plan
 from compaction.engine.messages import Kind, Message, Role
 from compaction.engine.phases.summary_text import SUMMARY_HEADINGS, SUMMARY_PREFIX
 from compaction.engine.plan import Outcome, Situation, Verdict, Why
-from compaction.engine.policy import TUTORIAL, Template
+from compaction.engine.policy import Template
+from compaction.engine.presets import TUTORIAL
 from compaction.engine.task_state import (
     TOOLS,
     TaskState,

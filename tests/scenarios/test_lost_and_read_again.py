@@ -7,7 +7,7 @@ import pytest
 from compaction.engine.evidence.items import EvidenceKind
 from compaction.engine.evidence.survival import Fate, trace
 from compaction.engine.messages import Role
-from compaction.engine.policy import DEFAULT
+from compaction.engine.presets import DEFAULT
 from compaction.engine.tokens import RoughCounter
 from compaction.models import LoopEvent, Session
 from compaction.services.conversations import refresh_conversation

@@ -11,7 +11,7 @@ from compaction.engine.llm import Completion, ErrorKind, ModelError
 from compaction.engine.messages import Kind, Role
 from compaction.engine.phases.summary_text import SUMMARY_PREFIX
 from compaction.engine.plan import Outcome, Situation, Why
-from compaction.engine.policy import DEFAULT, TUTORIAL
+from compaction.engine.presets import DEFAULT, TUTORIAL
 from compaction.engine.recovery.backoff import RetryPolicy, backoff
 from compaction.engine.recovery.classification import classify
 from compaction.engine.recovery.continuation import (

@@ -12,7 +12,8 @@ import pytest
 from compaction.engine.compactor import Compaction, compact
 from compaction.engine.messages import Kind, Message, from_dict
 from compaction.engine.plan import OpenCalls, Outcome, Situation
-from compaction.engine.policy import PRESETS, CompactionPolicy
+from compaction.engine.policy import CompactionPolicy
+from compaction.engine.presets import PRESETS
 from compaction.engine.tokens import RoughCounter
 from compaction.engine.triggers import Trigger
 from compaction.sources import SourceLimits, read_conversations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from compaction.engine.policy import DEFAULT, PRESETS
+from compaction.engine.presets import DEFAULT, PRESETS
 from compaction.models import Run, Session
 from compaction.services.run_work import perform_run
 from compaction.services.runs import RunRequest, queue_run

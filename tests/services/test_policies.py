@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from compaction.engine.messages import Role
-from compaction.engine.policy import HERMES, PolicyError
+from compaction.engine.policy import PolicyError
+from compaction.engine.presets import HERMES
 from compaction.models import Conversation, OperatorAction, PolicyProfile
 from compaction.services.policies import (
     PolicyChoice,

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from compaction import wiring
-from compaction.engine.policy import DEFAULT
+from compaction.engine.presets import DEFAULT
 from compaction.engine.triggers import Trigger
 from compaction.models import OperatorAction, Run, Session
 from compaction.services.cooldowns import start_cooldown

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.utils import timezone
 
-from compaction.engine.policy import DEFAULT, policy_to_dict
+from compaction.engine.policy_values import policy_to_dict
+from compaction.engine.presets import DEFAULT
 from compaction.models import Conversation, Cooldown, RecoveryEvent, Run, Session
 from tests.web.rows import a_conversation
 

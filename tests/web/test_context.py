@@ -360,7 +360,8 @@ def test_exact_opens_the_older_session_which_cannot_be_changed(as_operator):
 
 
 def test_an_older_session_shows_the_cuts_of_the_run_that_compacted_it(as_viewer):
-    from compaction.engine.policy import DEFAULT, policy_to_dict
+    from compaction.engine.policy_values import policy_to_dict
+    from compaction.engine.presets import DEFAULT
 
     old = a_session(a_talk(40), **SMALL)
     tip = a_successor(old, a_talk(1))

@@ -16,12 +16,9 @@ from compaction.engine.ledger import entry_to_dict, ledger_of
 from compaction.engine.messages import Message, to_dict
 from compaction.engine.outline import outline_of, recount
 from compaction.engine.plan import OpenCalls, Situation
-from compaction.engine.policy import (
-    PRESETS,
-    CompactionPolicy,
-    PolicyError,
-    read_overrides,
-)
+from compaction.engine.policy import CompactionPolicy, PolicyError
+from compaction.engine.policy_values import read_overrides
+from compaction.engine.presets import PRESETS
 from compaction.engine.tokens import TokenCounter
 from compaction.engine.triggers import Trigger
 from compaction.engine.validation import validate

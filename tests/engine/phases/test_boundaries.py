@@ -8,7 +8,7 @@ from compaction.engine.messages import Kind
 from compaction.engine.outline import outline_of
 from compaction.engine.phases.boundaries import find_head_end, measure, split
 from compaction.engine.plan import Situation
-from compaction.engine.policy import DEFAULT, HERMES, TUTORIAL
+from compaction.engine.presets import DEFAULT, HERMES, TUTORIAL
 from compaction.engine.tokens import CharsOverFour
 from compaction.engine.triggers import Trigger
 from tests.engine.builders import (

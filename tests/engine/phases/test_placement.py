@@ -7,7 +7,7 @@ import pytest
 from compaction.engine.messages import Kind, Role
 from compaction.engine.phases.placement import Parts, add_system_note, place_summary
 from compaction.engine.phases.summary_text import SYSTEM_NOTE
-from compaction.engine.policy import DEFAULT
+from compaction.engine.presets import DEFAULT
 from tests.engine.builders import assistant, group, result, system, user
 
 U, A = Role.USER, Role.ASSISTANT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compaction.engine.compactor import plan, write_prompt
 from compaction.engine.plan import Situation
-from compaction.engine.policy import DEFAULT
+from compaction.engine.presets import DEFAULT
 from compaction.engine.tokens import RoughCounter
 from tests.engine.builders import assistant, long_conversation, system, user
 

@@ -9,7 +9,7 @@ from compaction.engine.llm import Completion, ErrorKind, ModelError, Usage
 from compaction.engine.phases.completion_check import SummaryFault
 from compaction.engine.phases.summary import SummaryFailed, add_usage
 from compaction.engine.plan import Situation
-from compaction.engine.policy import DEFAULT
+from compaction.engine.presets import DEFAULT
 from compaction.engine.tokens import RoughCounter
 from tests.engine.builders import ScriptedModel, long_conversation
 

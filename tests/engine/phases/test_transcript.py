@@ -14,7 +14,7 @@ from compaction.engine.phases.transcript import (
     write_chunks,
     write_transcript,
 )
-from compaction.engine.policy import DEFAULT, HERMES, TUTORIAL
+from compaction.engine.presets import DEFAULT, HERMES, TUTORIAL
 from tests.engine.builders import assistant, call, group, result, system, user
 from tests.engine.strategies import conversations
 
