@@ -24,7 +24,7 @@ from compaction.models import (
     Todo,
     Turn,
 )
-from compaction.selectors.timeline import COMPACTED, TOLD_ELSEWHERE
+from compaction.selectors.timeline_sources import COMPACTED, TOLD_ELSEWHERE
 from compaction.store import is_copy
 
 _HEAVY = (

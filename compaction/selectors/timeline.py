@@ -6,26 +6,16 @@ number of queries depends neither on the length of the list nor on the page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db.models import Count, DateTimeField, F, Max, Model, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import Count, Max, Model, Q
 
-from compaction.models import (
-    Cooldown,
-    LoopEvent,
-    MemoryItem,
-    OperatorAction,
-    RecoveryEvent,
-    Run,
-    Session,
-    Summary,
-    Turn,
-)
+from compaction.models import Session, Turn
+from compaction.selectors.timeline_sources import SOURCES, Scope, Source, find_errors
 
 PAGE_SIZE = 50
 REASONS_SHOWN = 12
@@ -34,8 +24,6 @@ KINDS = (
     *("session", "summary", "memory", "loop"),
 )
 """`recovery` are moves between calls: failovers, windows, continuations, hooks."""
-
-ERROR = RecoveryEvent.Kind.ERROR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,14 +41,6 @@ class Wanted:
         if self.reason:
             return kind == "error"
         return not self.kinds or kind in self.kinds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """Whose events: those of a conversation, or of one of its sessions alone."""
-
-    conversation_id: int
-    session_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,120 +82,6 @@ class Timeline:
         return sum(self.counts.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A table of events: how its rows are found, and when each happened."""
-
-    kind: str
-    template: str
-    model: type[Model]
-    find: Callable[[Scope], QuerySet[Any]]
-    at: str
-
-    def rows(self, scope: Scope) -> QuerySet[Any]:
-        found: QuerySet[Any] = self.find(scope).annotate(happened_at=F(self.at))
-        return found.exclude(happened_at=None)
-
-
-def _by_session(rows: QuerySet[Any], scope: Scope) -> QuerySet[Any]:
-    if scope.session_id:
-        return rows.filter(session_id=scope.session_id)
-    return rows.filter(session__conversation_id=scope.conversation_id)
-
-
-def _runs(scope: Scope) -> QuerySet[Any]:
-    heavy = ("ledger", "findings", "prompt", "policy", "usage", "error")
-    rows = Run.objects.select_related("requested_by").defer(*heavy)
-    told_at = Coalesce("finished_at", "queued_at", output_field=DateTimeField())
-    return _by_session(rows.annotate(told_at=told_at), scope)
-
-
-def _turns(scope: Scope) -> QuerySet[Any]:
-    told_at = Coalesce("finished_at", "queued_at", output_field=DateTimeField())
-    rows = Turn.objects.select_related("requested_by").defer("error")
-    return _by_session(rows.annotate(told_at=told_at), scope)
-
-
-def _errors(scope: Scope) -> QuerySet[Any]:
-    return _by_session(RecoveryEvent.objects.filter(kind=ERROR), scope)
-
-
-def _moves(scope: Scope) -> QuerySet[Any]:
-    return _by_session(RecoveryEvent.objects.exclude(kind=ERROR), scope)
-
-
-def _cooldowns(scope: Scope) -> QuerySet[Any]:
-    return Cooldown.objects.filter(conversation_id=scope.conversation_id)
-
-
-def _cooldowns_over(scope: Scope) -> QuerySet[Any]:
-    """Cooldowns that nobody cleared: an operator's act tells of itself."""
-    return _cooldowns(scope).exclude(cleared_why="operator")
-
-
-TOLD_ELSEWHERE = (
-    *("compact", "force_compact", "edit_summary", "restore_summary", "send_message"),
-    *("edit_memory", "remove_memory"),
-)
-"""Acts whose run, summary, turn or memory tells who did it, and more."""
-
-
-def _acts(scope: Scope) -> QuerySet[Any]:
-    rows = OperatorAction.objects.exclude(verb__in=TOLD_ELSEWHERE)
-    rows = rows.defer("before", "after", "seal", "previous_seal")
-    if scope.session_id:
-        here = Q(session_id=scope.session_id) | Q(session=None)
-        return rows.filter(here, conversation_id=scope.conversation_id)
-    return rows.filter(conversation_id=scope.conversation_id)
-
-
-def _sessions(scope: Scope) -> QuerySet[Any]:
-    rows = Session.objects.defer("system_prompt", "tools")
-    if scope.session_id:
-        return rows.filter(pk=scope.session_id)
-    return rows.filter(conversation_id=scope.conversation_id)
-
-
-def _ended(scope: Scope) -> QuerySet[Any]:
-    """Sessions that ended for good; of a compacted one the next one's start tells."""
-    return _sessions(scope).exclude(end_reason__in=COMPACTED)
-
-
-COMPACTED = ("compression", "compaction")
-
-
-def _edits(scope: Scope) -> QuerySet[Any]:
-    """Summaries that people wrote: a run or an import tells of the others."""
-    rows = Summary.objects.select_related("author").defer("text", "sections")
-    by_people = (Summary.Origin.EDITED, Summary.Origin.RESTORED)
-    return _by_session(rows.filter(origin__in=by_people), scope)
-
-
-def _loops(scope: Scope) -> QuerySet[Any]:
-    return _by_session(LoopEvent.objects.all(), scope)
-
-
-def _memories(scope: Scope) -> QuerySet[Any]:
-    rows: QuerySet[Any] = MemoryItem.objects.select_related("author")
-    return rows.filter(conversation_id=scope.conversation_id)
-
-
-_SOURCES: Sequence[_Source] = (
-    _Source("run", "run", Run, _runs, "told_at"),
-    _Source("error", "error", RecoveryEvent, _errors, "at"),
-    _Source("recovery", "move", RecoveryEvent, _moves, "at"),
-    _Source("turn", "turn", Turn, _turns, "told_at"),
-    _Source("memory", "memory", MemoryItem, _memories, "at"),
-    _Source("cooldown", "cooldown", Cooldown, _cooldowns, "started_at"),
-    _Source("cooldown", "cooldown_over", Cooldown, _cooldowns_over, "cleared_at"),
-    _Source("operator", "act", OperatorAction, _acts, "at"),
-    _Source("session", "session_end", Session, _ended, "ended_at"),
-    _Source("session", "session_start", Session, _sessions, "started_at"),
-    _Source("summary", "summary", Summary, _edits, "created_at"),
-    _Source("loop", "loop", LoopEvent, _loops, "at"),
-)
-
-
 def read_timeline(
     scope: Scope, *, wanted: Wanted | None = None, after: str = ""
 ) -> Timeline:
@@ -224,7 +90,7 @@ def read_timeline(
     place = _read_place(after)
     found = [
         event
-        for rank, source in enumerate(_SOURCES)
+        for rank, source in enumerate(SOURCES)
         if wanted.includes(source.kind)
         for event in _read_source(source, rank, scope, (place, wanted.reason))
     ]
@@ -244,7 +110,7 @@ Place = tuple[datetime, int, Any]
 
 
 def _read_source(
-    source: _Source, rank: int, scope: Scope, page: tuple[Place | None, str]
+    source: Source, rank: int, scope: Scope, page: tuple[Place | None, str]
 ) -> Iterable[TimelineEvent]:
     place, reason = page
     rows = source.rows(scope)
@@ -286,7 +152,7 @@ def _read_place(text: str) -> Place | None:
     rank, _, key = rest.partition("~")
     try:
         moment = datetime.fromisoformat(at)
-        source = _SOURCES[int(rank)]
+        source = SOURCES[int(rank)]
         place = (moment, int(rank), source.model._meta.pk.to_python(key))
     except (ValueError, IndexError, ValidationError):
         return None
@@ -295,13 +161,13 @@ def _read_place(text: str) -> Place | None:
 
 def _count(scope: Scope) -> dict[str, int]:
     counts = dict.fromkeys(KINDS, 0)
-    for source in _SOURCES:
+    for source in SOURCES:
         counts[source.kind] += source.rows(scope).count()
     return counts
 
 
 def _count_reasons(scope: Scope) -> tuple[tuple[str, int], ...]:
-    rows = _errors(scope).order_by().values_list("reason").annotate(n=Count("pk"))
+    rows = find_errors(scope).order_by().values_list("reason").annotate(n=Count("pk"))
     return tuple(rows.order_by("-n", "reason")[:REASONS_SHOWN])
 
 
@@ -309,7 +175,7 @@ def timeline_mark(scope: Scope) -> tuple[Any, ...]:
     """Return a value that is another one whenever the Timeline is."""
     marks = [
         source.rows(scope).aggregate(n=Count("pk"), at=Max("happened_at"))
-        for source in _SOURCES
+        for source in SOURCES
     ]
     working = Turn.objects.filter(
         conversation_id=scope.conversation_id, status__in=("queued", "in_progress")

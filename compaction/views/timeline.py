@@ -15,12 +15,12 @@ from compaction.selectors.context import find_session
 from compaction.selectors.timeline import (
     KINDS,
     PAGE_SIZE,
-    Scope,
     Timeline,
     Wanted,
     read_timeline,
     timeline_mark,
 )
+from compaction.selectors.timeline_sources import Scope
 from compaction.services.roles import Verb
 from compaction.views._access import allow, refusal_for
 from compaction.views._events import as_stream, look, tell_changes
