@@ -18,7 +18,7 @@ def main(state_db: Path, folder: Path) -> None:
     """Import into a new database in the folder."""
     open_console(folder)
     from compaction import wiring
-    from compaction.services.imports import import_file
+    from compaction.services.imports.files import import_file
 
     wiring.get_counter("gpt-5").count("load the encoding")
     print(cpu_seconds(lambda: import_file(state_db)))

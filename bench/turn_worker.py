@@ -141,8 +141,8 @@ def _talk(messages: int) -> Conversation:
 
 
 def _play(conversation: Conversation) -> None:
-    from compaction.services.turn_work import perform_turn
-    from compaction.services.turns import TurnRequest, queue_turn
+    from compaction.services.turns.starting import TurnRequest, queue_turn
+    from compaction.services.turns.work import perform_turn
 
     request = TurnRequest(text="Go on.", key=f"bench-{next(_keys)}")
     turn = queue_turn(conversation, request)

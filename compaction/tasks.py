@@ -20,30 +20,27 @@ from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from compaction.models import Conversation, ImportJob, Session, Turn
-from compaction.services import (
-    evidence_traces,
-    import_jobs,
-    run_work,
-    runs,
-    sweeping,
-    turn_work,
-    turns,
-)
+from compaction.services import evidence_traces, sweeping
+from compaction.services.imports import jobs
+from compaction.services.runs import work as run_work
+from compaction.services.runs.starting import QueuedRun, RunRequest, queue_run
+from compaction.services.turns import work as turn_work
+from compaction.services.turns.starting import TurnRequest, queue_turn
 
 logger = logging.getLogger(__name__)
 
 
-def start_run(session: Session, request: runs.RunRequest) -> runs.QueuedRun:
+def start_run(session: Session, request: RunRequest) -> QueuedRun:
     """Queue a run and wake a worker once the row is committed."""
-    queued = runs.queue_run(session, request)
+    queued = queue_run(session, request)
     if queued.created and queued.run is not None:
         wake(perform_run, queued.run.pk)
     return queued
 
 
-def start_turn(conversation: Conversation, request: turns.TurnRequest) -> Turn:
+def start_turn(conversation: Conversation, request: TurnRequest) -> Turn:
     """Store a message, queue its turn and wake a worker; raises TurnRefused."""
-    turn = turns.queue_turn(conversation, request)
+    turn = queue_turn(conversation, request)
     if turn.status == Turn.Status.QUEUED:
         wake(perform_turn, turn.pk)
     return turn
@@ -53,14 +50,14 @@ def start_upload(
     chunks: Iterable[bytes], *, label: str, operator: User | None
 ) -> ImportJob:
     """Keep an uploaded file and wake a worker for it; raises UploadRefused."""
-    job = import_jobs.queue_upload(chunks, label=label, operator=operator)
+    job = jobs.queue_upload(chunks, label=label, operator=operator)
     wake(perform_import, job.pk)
     return job
 
 
 def start_home_import(home: Path, *, operator: User | None) -> ImportJob | None:
     """Queue the import of a Hermes home of this machine; None for another folder."""
-    job = import_jobs.queue_home(home, operator=operator)
+    job = jobs.queue_home(home, operator=operator)
     if job is not None:
         wake(perform_import, job.pk)
     return job
@@ -95,20 +92,20 @@ def trace_evidence(session_id: str) -> None:
 
 @shared_task(name="compaction.tasks.perform_run")
 def perform_run(run_id: str) -> None:
-    """Do one run; see services.run_work."""
+    """Do one run; see services.runs.work."""
     run_work.perform_run(UUID(run_id))
 
 
 @shared_task(name="compaction.tasks.perform_turn")
 def perform_turn(turn_id: str) -> None:
-    """Do one turn; see services.turn_work."""
+    """Do one turn; see services.turns.work."""
     turn_work.perform_turn(UUID(turn_id))
 
 
 @shared_task(name="compaction.tasks.perform_import")
 def perform_import(job_id: str) -> None:
-    """Do one import; see services.import_jobs."""
-    import_jobs.perform_import(UUID(job_id))
+    """Do one import; see services.imports.jobs."""
+    jobs.perform_import(UUID(job_id))
 
 
 @shared_task(name="compaction.tasks.sweep")

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy
 
 from compaction.services.conversation_starts import DEFAULT_PROMPT, NewConversation
-from compaction.services.turns import TEXT_CHARS, TurnRequest
+from compaction.services.turns.starting import TEXT_CHARS, TurnRequest
 
 
 def read_turn_request(post: Mapping[str, str], operator: User) -> TurnRequest:

@@ -108,7 +108,7 @@ class Turn(models.Model):
 class TurnChunk(models.Model):
     """One thing that a turn shows while it goes on, in the order of `number`.
 
-    `text` for what streams in; `data` for the rest, see services.turn_stream.
+    `text` for what streams in; `data` for the rest, see services.turns.stream.
     """
 
     class Kind(models.TextChoices):

@@ -22,7 +22,7 @@ from compaction.models import Message, Session, Summary
 from compaction.services.audit import Change, record_action
 from compaction.services.conversations import refresh_conversation
 from compaction.services.losses import audit_text
-from compaction.services.runs import continuation_of
+from compaction.services.runs.starting import continuation_of
 from compaction.store import NewSummary, add_summary, readable, summary_in_force
 from compaction.store.message_rows import TEXT_CHARS, dump_body, read_body
 from compaction.store.search_index import reindex_text, searchable

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from compaction import wiring
 from compaction.models import ImportJob, Run, Turn, WorkerSign
-from compaction.services.import_jobs import forget_upload
+from compaction.services.imports.jobs import forget_upload
 from compaction.services.leases import (
     GAVE_UP,
     Lease,
@@ -25,8 +25,8 @@ from compaction.services.leases import (
     take_hopeless,
 )
 from compaction.services.purging import purge_streams
-from compaction.services.run_failures import Failure, fail_run
-from compaction.services.turn_ends import give_up_turn
+from compaction.services.runs.failures import Failure, fail_run
+from compaction.services.turns.ends import give_up_turn
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from django.urls import reverse
 
 from compaction.models import Session
-from compaction.services.runs import QueuedRun, Refusal, RunRequest
+from compaction.services.runs.starting import QueuedRun, Refusal, RunRequest
 from compaction.tasks import start_run
 from compaction.views._access import wants_json
 from compaction.views._render import go_to, page_or_fragment, wants_fragment

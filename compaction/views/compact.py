@@ -19,7 +19,7 @@ from compaction.selectors.events import ended_runs
 from compaction.selectors.verdicts import standing_of
 from compaction.selectors.window import window_of
 from compaction.services.roles import Verb, can
-from compaction.services.runs import RunRequest
+from compaction.services.runs.starting import RunRequest
 from compaction.store import load_messages
 from compaction.store.policies import policy_in_force
 from compaction.views._access import allow, operator_of

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from compaction.forms.imports import UploadForm
 from compaction.selectors.imports import find_import, hermes_homes, recent_imports
-from compaction.services.import_jobs import UploadRefused, cancel_import
+from compaction.services.imports.jobs import UploadRefused, cancel_import
 from compaction.services.roles import Verb, can
 from compaction.tasks import start_home_import, start_upload
 from compaction.views._access import allow, operator_of

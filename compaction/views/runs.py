@@ -24,8 +24,8 @@ from compaction.selectors.run_steps import steps_of
 from compaction.selectors.runs import PAGE_SIZE, SORTS, RunList, list_runs
 from compaction.services.losses import may_answer
 from compaction.services.roles import Verb
-from compaction.services.run_failures import PLACEHOLDER, STOOD_IN
-from compaction.services.runs import cancel_run
+from compaction.services.runs.failures import PLACEHOLDER, STOOD_IN
+from compaction.services.runs.starting import cancel_run
 from compaction.views._access import allow, operator_of
 from compaction.views._query import query_with
 from compaction.views._render import (

@@ -34,7 +34,7 @@ from compaction.selectors.turns import (
 )
 from compaction.services.conversation_starts import new_conversation, start_fresh
 from compaction.services.roles import Verb
-from compaction.services.turns import TurnRefused, TurnRequest, cancel_turn
+from compaction.services.turns.starting import TurnRefused, TurnRequest, cancel_turn
 from compaction.store import is_copy
 from compaction.tasks import start_turn
 from compaction.views._access import allow, operator_of, refusal_for, wants_json

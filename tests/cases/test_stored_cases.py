@@ -17,8 +17,8 @@ from compaction.engine.messages import Message
 from compaction.engine.triggers import Trigger
 from compaction.models import Run, Session, Summary
 from compaction.services.cooldowns import active_cooldown
-from compaction.services.run_work import perform_run
-from compaction.services.runs import RunRequest, queue_run
+from compaction.services.runs.starting import RunRequest, queue_run
+from compaction.services.runs.work import perform_run
 from compaction.store import load_messages, summary_in_force
 from tests.cases.runner import policy_of, read_messages
 from tests.cases.test_cases import STORED

@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from compaction.engine.messages import to_dict
 from compaction.management.commands.import_sessions import Progress
 from compaction.models import Conversation
-from compaction.services.imports import ImportReport
+from compaction.services.imports.files import ImportReport
 from tests.engine.builders import long_conversation, user
 from tests.shared_data import HERMES_STATE, needs
 

@@ -12,7 +12,7 @@ import pytest
 from compaction import tasks
 from compaction.models import Conversation, ImportJob, Message
 from compaction.services import crash_points
-from compaction.services.import_jobs import queue_upload
+from compaction.services.imports.jobs import queue_upload
 from tests.live import wait_for
 
 pytestmark = pytest.mark.django_db(transaction=True)

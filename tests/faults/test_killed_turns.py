@@ -16,7 +16,7 @@ from compaction import tasks
 from compaction.engine.loop import INTERRUPTED
 from compaction.models import MemoryItem, RecoveryEvent, Run, Turn
 from compaction.services import crash_points
-from compaction.services.turns import TurnRequest, cancel_turn
+from compaction.services.turns.starting import TurnRequest, cancel_turn
 from compaction.store import load_messages, load_outline
 from tests.conversations import long_talk
 from tests.live import wait_for

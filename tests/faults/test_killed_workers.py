@@ -15,7 +15,7 @@ import pytest
 from compaction import tasks
 from compaction.models import Message, Run, Session, Summary
 from compaction.services import crash_points
-from compaction.services.runs import RunRequest, cancel_run, queue_run
+from compaction.services.runs.starting import RunRequest, cancel_run, queue_run
 from compaction.store import load_messages
 from tests.conversations import long_work, store_session
 from tests.live import wait_for

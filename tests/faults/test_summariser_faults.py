@@ -12,7 +12,7 @@ from compaction.engine.messages import Kind
 from compaction.engine.triggers import Trigger
 from compaction.models import Cooldown, RecoveryEvent, Summary
 from compaction.services.cooldowns import active_cooldown
-from compaction.services.runs import Refusal, RunRequest, queue_run
+from compaction.services.runs.starting import Refusal, RunRequest, queue_run
 from compaction.store import load_messages
 from tests.conversations import long_talk, long_work, store_session
 from tests.server.replies import NAMED, Reply, broken, failure

@@ -11,8 +11,8 @@ from compaction.engine.presets import DEFAULT
 from compaction.engine.tokens import RoughCounter
 from compaction.models import LoopEvent, Session
 from compaction.services.conversations import refresh_conversation
-from compaction.services.run_work import perform_run
-from compaction.services.runs import RunRequest, queue_run
+from compaction.services.runs.starting import RunRequest, queue_run
+from compaction.services.runs.work import perform_run
 from compaction.services.summaries import SummaryEdit, edit_summary
 from compaction.store import NewMessage, summary_in_force, write_messages
 from compaction.store.chains import chain_to, load_generations

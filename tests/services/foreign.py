@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from compaction.engine.messages import Kind, Message, Role, ToolCall
-from compaction.services.import_conversations import Imported, import_conversation
-from compaction.services.import_writing import Provenance
+from compaction.services.imports.conversations import Imported, import_conversation
+from compaction.services.imports.writing import Provenance
 from compaction.sources.values import (
     Link,
     SourceConversation,

@@ -6,8 +6,8 @@ from typing import Any
 
 from compaction.engine.presets import DEFAULT, PRESETS
 from compaction.models import Run, Session
-from compaction.services.run_work import perform_run
-from compaction.services.runs import RunRequest, queue_run
+from compaction.services.runs.starting import RunRequest, queue_run
+from compaction.services.runs.work import perform_run
 
 POLICY = DEFAULT.evolve(context_length=32_000)
 

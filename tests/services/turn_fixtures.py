@@ -10,8 +10,8 @@ import pytest
 
 from compaction import wiring
 from compaction.models import Conversation, Endpoint, Session, Turn
-from compaction.services.turn_work import perform_turn
-from compaction.services.turns import TurnRequest, queue_turn
+from compaction.services.turns.starting import TurnRequest, queue_turn
+from compaction.services.turns.work import perform_turn
 from tests.conversations import store_session
 from tests.server.replies import Reply, tool_call
 from tests.server.scripted_openai import ScriptedOpenAI
@@ -48,7 +48,7 @@ def waits(monkeypatch) -> list[float]:
         noted.append(seconds)
         self._stream.check()
 
-    monkeypatch.setattr("compaction.services.turn_recorder.TurnRecorder.wait", note)
+    monkeypatch.setattr("compaction.services.turns.recorder.TurnRecorder.wait", note)
     return noted
 
 

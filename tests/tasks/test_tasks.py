@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from compaction import tasks
 from compaction.models import Run, Session
-from compaction.services.runs import Refusal, RunRequest, queue_run
-from compaction.services.turns import TurnRequest, queue_turn
+from compaction.services.runs.starting import Refusal, RunRequest, queue_run
+from compaction.services.turns.starting import TurnRequest, queue_turn
 from hermes_web.environment import broker_options
 from tests.conversations import long_work, store_session
 from tests.services.run_fixtures import POLICY

@@ -15,8 +15,8 @@ from compaction.engine.tokens import RoughCounter
 from compaction.models import EvidenceTrace, Session
 from compaction.selectors import survival
 from compaction.services.evidence_traces import trace_lineage
-from compaction.services.run_work import perform_run
-from compaction.services.runs import RunRequest, queue_run
+from compaction.services.runs.starting import RunRequest, queue_run
+from compaction.services.runs.work import perform_run
 from compaction.services.summaries import SummaryEdit, edit_summary
 from compaction.store import NewMessage, summary_in_force, write_messages
 from compaction.store.evidence_traces import read_lives

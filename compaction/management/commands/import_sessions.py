@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from django.core.management.base import BaseCommand, CommandError
 
 from compaction import wiring
-from compaction.services.imports import ImportReport, import_file
+from compaction.services.imports.files import ImportReport, import_file
 from compaction.sources import SourceError, summarise_file
 
 

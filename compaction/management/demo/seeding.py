@@ -20,11 +20,11 @@ from compaction.management.demo.writers import ScriptedModel
 from compaction.models import Conversation, RecoveryEvent, Session
 from compaction.services.conversations import refresh_conversation
 from compaction.services.cooldowns import start_cooldown
-from compaction.services.import_conversations import import_conversation
-from compaction.services.import_writing import Provenance
+from compaction.services.imports.conversations import import_conversation
+from compaction.services.imports.writing import Provenance
 from compaction.services.policies import policy_in_force
-from compaction.services.run_work import perform_run
-from compaction.services.runs import RunRequest, queue_run
+from compaction.services.runs.starting import RunRequest, queue_run
+from compaction.services.runs.work import perform_run
 from compaction.services.summaries import SummaryEdit, edit_summary
 from compaction.sources import SourceConversation
 from compaction.sources.values import SourceMessage, SourceSession

@@ -1,0 +1,1 @@
+"""Importing foreign conversations, from a file or an upload to rows."""

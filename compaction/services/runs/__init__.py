@@ -1,0 +1,1 @@
+"""Compaction runs: queued, done by a worker, applied or failed."""

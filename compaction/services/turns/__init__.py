@@ -1,0 +1,1 @@
+"""Turns of the console's own agent: queued, done by a worker, kept as they happen."""
