@@ -130,6 +130,30 @@ def test_a_turn_is_stopped_while_the_model_still_writes(
     assert Turn.objects.get().status == "cancelled"
 
 
+@pytest.mark.parametrize("how", ["stream", "polling"])
+def test_what_is_written_during_a_turn_stays_when_the_page_is_shown_anew(
+    at_work, at_the_chat, scripted_openai, how
+):
+    page = at_the_chat
+    if how == "polling":
+        page.context.route("**/turns/*/events/", lambda route: route.abort())
+    scripted_openai.play(Reply(text="One pear, two pears. " * 30, delay=0.15))
+
+    send(page, "Count.")
+    expect(page.locator("#turn-status")).to_contain_text("Asks the model.")
+    message = page.get_by_label("Message", exact=True)
+    message.press_sequentially("And the apples?")
+    expect(page.locator("#turn-now.verdict")).to_contain_text("The agent has answered.")
+
+    expect(message).to_have_value("And the apples?")
+    expect(message).to_be_focused()
+    expect(page.locator(".page-head")).to_contain_text("2 messages")
+    scripted_openai.play(Reply(text="No apples."))
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator(".talk").first).to_contain_text("No apples.")
+    expect(message).to_have_value("")
+
+
 @pytest.mark.usefixtures("at_work")
 def test_without_scripts_a_message_is_sent_and_the_page_says_how_to_go_on(
     console, chromium, operator, session, scripted_openai
