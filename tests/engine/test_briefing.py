@@ -114,3 +114,18 @@ def test_a_policy_that_carries_no_rules_shows_them_to_the_summariser():
 
     assert rule not in previous(POLICY)
     assert rule in previous(HERMES.evolve(context_length=64_000))
+
+
+def test_what_only_another_request_tells_is_listed_beside_its_own():
+    messages = work()
+    place = next(n for n, m in enumerate(messages) if ERROR in m.text)
+    told_later = user(f"It stopped with {ERROR} again.")
+    later = len(messages) * 2 // 3
+    messages.insert(later + (messages[later].is_result), told_later)
+    made = plan(messages, POLICY, COUNTER, situation=Situation(summariser_window=9_000))
+    prompt = write_prompt(made, messages)
+
+    first = next(n for n, part in enumerate(prompt.parts) if "call5" in part)
+    assert place < later
+    assert ERROR not in prompt.parts[first]
+    assert ERROR in prompt.evidence[first]
