@@ -26,7 +26,7 @@ from compaction.models import (
     Turn,
 )
 from compaction.services.loops import note_loops
-from compaction.store import load_outline, situation_of
+from compaction.store import load_outline, situation_of, summary_in_force
 from compaction.store.policies import policy_in_force
 
 State = Conversation.State
@@ -72,7 +72,11 @@ def _note_tip(
 ) -> None:
     policy = policy_in_force(tip).policy
     outline = outline or load_outline(tip)
-    situation = situation_of(tip, summariser_window=wiring.summariser_window())
+    situation = situation_of(
+        tip,
+        previous=summary_in_force(tip),
+        summariser_window=wiring.summariser_window(),
+    )
     plan = plan_outline(outline, policy, situation=situation)
     tokens, origin = tokens_in_window(tip, plan)
     conversation.message_count = tip.message_count

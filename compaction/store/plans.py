@@ -12,6 +12,7 @@ from compaction.engine.triggers import Trigger
 from compaction.models import Session
 from compaction.store.messages import load_outline
 from compaction.store.situations import situation_of
+from compaction.store.summaries import summary_in_force
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +38,11 @@ def plan_session(
     that of the run that applies it, as long as nothing changed in between.
     """
     situation = situation_of(
-        session, trigger, focus=focus, summariser_window=summariser_window
+        session,
+        trigger,
+        focus=focus,
+        previous=summary_in_force(session),
+        summariser_window=summariser_window,
     )
     outline = load_outline(session)
     return Planned(

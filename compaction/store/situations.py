@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from compaction.engine.plan import OpenCalls, Situation
 from compaction.engine.triggers import Trigger
-from compaction.models import Conversation, Session, TaskState
-from compaction.store.summaries import summary_in_force
+from compaction.models import Conversation, Session, Summary, TaskState
 
 
 def situation_of(
@@ -13,14 +12,17 @@ def situation_of(
     trigger: Trigger = Trigger.MANUAL,
     *,
     focus: str = "",
+    previous: Summary | None,
     summariser_window: int,
 ) -> Situation:
-    """Return the situation of a session at this moment."""
-    summary = summary_in_force(session)
+    """Return the situation of a session at this moment.
+
+    `previous` is its `summary_in_force()`: who plans for a page shows it too.
+    """
     return Situation(
         trigger=trigger,
         compactions=session.compactions,
-        previous_summary=summary.text if summary else "",
+        previous_summary=previous.text if previous else "",
         fixed_tokens=fixed_tokens(session),
         focus=focus,
         open_calls=open_calls_of(session),

@@ -23,7 +23,6 @@ from compaction.selectors.plans import Picture
 from compaction.selectors.verdicts import standing_of
 from compaction.selectors.window import window_of
 from compaction.services.roles import Verb
-from compaction.store import summary_in_force
 from compaction.store.policies import PolicyInForce
 from compaction.store.task_states import newest_task_version
 from compaction.views._access import allow
@@ -91,7 +90,7 @@ def _surroundings(
         "last_run": last_run,
         "events": last_events(frame["header"], runs, EVENTS_SHOWN),
         "loops": loops_of(frame["header"]),
-        "losses": loss_panel(summary_in_force(session)),
+        "losses": loss_panel(planned.summary),
         "task": _task(session),
     }
 

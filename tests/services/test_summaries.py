@@ -25,8 +25,9 @@ from compaction.store import (
     add_summary,
     load_messages,
     load_outline,
-    situation_of,
+    plan_session,
 )
+from compaction.store.policies import policy_in_force
 from tests.conversations import long_work, say, store_session
 
 pytestmark = pytest.mark.django_db
@@ -76,8 +77,9 @@ def test_the_sessions_summary_message_shows_the_edited_text(session):
 def test_the_next_update_starts_from_the_edited_text(session):
     edit(session)
 
-    situation = situation_of(session, summariser_window=100_000)
-    assert situation.previous_summary == SECOND
+    policy = policy_in_force(session).policy
+    planned = plan_session(session, policy, summariser_window=100_000)
+    assert planned.plan.situation.previous_summary == SECOND
 
 
 def test_every_number_follows_the_new_text(session):
