@@ -1,7 +1,8 @@
 """Take the pictures of the documentation: `make screenshots`.
 
 A console of its own starts on a free port with the invented demo conversations,
-so the pictures show nothing of yours, and what a newcomer sees.
+so the pictures show nothing of yours, and what a newcomer sees. Beside it the demo
+model answers, for the picture of a turn.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 START_SECONDS = 90
+TURN_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,21 +52,32 @@ def main() -> None:
     if chromium is None:
         sys.exit("No Chromium found. Install it, or set CHROMIUM to its path.")
     PICTURES.mkdir(parents=True, exist_ok=True)
-    with running_console() as link, sync_playwright() as playwright:
+    with (
+        tempfile.TemporaryDirectory(prefix="hermes-web-pictures-") as folder,
+        running_console(Path(folder)) as link,
+        sync_playwright() as playwright,
+    ):
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
         )
-        take_all(browser, link)
+        home = link.split("/sign-in/")[0]
+        page = sign_in(browser, link)
+        take_conversations(page, home)
+        with demo_model(Path(folder)):
+            take_turn(page, home)
         browser.close()
 
 
-def take_all(browser: Browser, link: str) -> None:
-    """Take the sessions page once, and one conversation in every look."""
-    context = browser.new_context(reduced_motion="reduce", locale="en-GB")
-    page = context.new_page()
+def sign_in(browser: Browser, link: str) -> Page:
+    """Return a page of somebody who has used the sign-in link."""
+    page = browser.new_context(reduced_motion="reduce", locale="en-GB").new_page()
     page.goto(link)
     page.get_by_role("button", name="Sign in").click()
-    home = link.split("/sign-in/")[0]
+    return page
+
+
+def take_conversations(page: Page, home: str) -> None:
+    """Take the sessions page once, and one conversation in every look."""
     page.goto(f"{home}/sessions/")
     take(page, "sessions", PLAIN)
     conversation = newest_conversation(page)
@@ -73,6 +86,20 @@ def take_all(browser: Browser, link: str) -> None:
         take(page, "context", look)
     page.goto(f"{home}{conversation}summaries/")
     take(page, "summaries", PLAIN)
+
+
+def take_turn(page: Page, home: str) -> None:
+    """Send a message, and take the chat and the Timeline when it is answered."""
+    page.goto(f"{home}/sessions/new/")
+    page.get_by_label("Title").fill("Read the decisions")
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_label("Message", exact=True).fill("Read every file and report.")
+    page.get_by_role("button", name="Send").click()
+    ended = page.locator("#turn-now.verdict")
+    ended.wait_for(timeout=TURN_SECONDS * 1_000)
+    take(page, "chat", PLAIN)
+    page.get_by_role("link", name="Timeline").first.click()
+    take(page, "timeline", PLAIN)
 
 
 def newest_conversation(page: Page) -> str:
@@ -96,34 +123,62 @@ def take(page: Page, name: str, look: Look) -> None:
 
 
 @contextmanager
-def running_console() -> Iterator[str]:
+def running_console(folder: Path) -> Iterator[str]:
     """Yield the sign-in link of a console with demo data; stop it afterwards."""
-    with tempfile.TemporaryDirectory(prefix="hermes-web-pictures-") as folder:
-        log = Path(folder) / "log"
-        with log.open("wb") as output:
-            process = subprocess.Popen(
-                [sys.executable, "manage.py", "run_console", "--port", free_port()],
-                cwd=ROOT,
-                env={**os.environ, "HERMES_WEB_DATA": f"{folder}/data"},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-            )
-        try:
-            yield wait_for_link(process, log)
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait()
+    with running(folder, "run_console", "--port", free_port()) as console:
+        yield wait_for(console, r"http://\S+/sign-in/\S+")
 
 
-def wait_for_link(process: subprocess.Popen[bytes], log: Path) -> str:
-    """Return the printed sign-in link."""
+@contextmanager
+def demo_model(folder: Path) -> Iterator[None]:
+    """Let the demo model answer the turns of that console; stop it afterwards."""
+    port = free_port()
+    with running(folder, "demo_endpoint", "--register", "--port", port) as model:
+        wait_for(model, r"The demo model answers")
+        yield
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command that runs, and the file where it prints."""
+
+    process: subprocess.Popen[bytes]
+    log: Path
+
+
+@contextmanager
+def running(folder: Path, *arguments: str) -> Iterator[Command]:
+    """Run a command of the console on data in `folder`; stop it afterwards."""
+    log = folder / f"{arguments[0]}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env={
+                **os.environ,
+                "HERMES_WEB_DATA": f"{folder}/data",
+                "AGENT_FILES_DIR": str(ROOT / "docs" / "decisions"),
+                "PYTHONUNBUFFERED": "1",
+            },
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield Command(process=process, log=log)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait()
+
+
+def wait_for(command: Command, pattern: str) -> str:
+    """Return what a command has printed that matches."""
     deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        if found := re.search(r"http://\S+/sign-in/\S+", log.read_text("utf-8")):
+    while time.monotonic() < deadline and command.process.poll() is None:
+        if found := re.search(pattern, command.log.read_text("utf-8")):
             return found.group()
         time.sleep(0.2)
-    sys.exit(f"The console did not start:\n{log.read_text('utf-8')}")
+    sys.exit(f"It did not start:\n{command.log.read_text('utf-8')}")
 
 
 def free_port() -> str:

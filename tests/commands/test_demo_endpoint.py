@@ -18,7 +18,9 @@ from django.core.management import CommandError, call_command
 from compaction import wiring
 from compaction.adapters.openai_chat import OpenAIChat
 from compaction.engine.llm import ChatRequest
-from compaction.engine.task_state import TodoStatus
+from compaction.engine.messages import join_carried
+from compaction.engine.phases.summary_text import wrap_summary
+from compaction.engine.task_state import TaskState, Todo, TodoStatus, render
 from compaction.management.demo_model.answers import Answer, Refusal
 from compaction.management.demo_model.model import DemoModel
 from compaction.management.demo_model.serving import DemoServer
@@ -213,6 +215,30 @@ class TestModel:
         ]
 
         assert "- port 8080" in ask(model, messages=messages).text
+
+    @pytest.mark.parametrize("shares_a_message", [False, True])
+    def test_a_summary_in_the_name_of_the_user_is_no_new_task(
+        self, model, shares_a_message
+    ):
+        state = TaskState(
+            goal="Tidy up.",
+            todos=(Todo(id="1", subject="Row 1", status=TodoStatus.COMPLETED),),
+        )
+        summary = wrap_summary("## Goal\n- Tidy up.")
+        said = (
+            [join_carried("Tidy up.", summary)]
+            if shares_a_message
+            else ["Tidy up.", summary]
+        )
+        messages = [
+            {"role": "system", "content": f"Help.\n\n{render(state)}"},
+            *({"role": "user", "content": text} for text in said),
+        ]
+
+        answer = ask(model, messages=messages, tools=self.tools("task_set_goal"))
+
+        assert not answer.calls
+        assert "1. Row 1: done." in answer.text
 
     def test_memory_is_written_once_and_then_it_is_done(self, model):
         tools = self.tools("memory_write", "memory_read")

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from compaction.engine.messages import text_of
+from compaction.engine.messages import CARRIED_OPENING, text_of
+from compaction.engine.phases.summary_text import is_wrapped
 from compaction.engine.recovery.continuation import CONTINUE_TEXT
 from compaction.engine.task_state import HEADING, MARKS, TodoStatus
 
@@ -49,6 +50,7 @@ class Asked:
     items: Sequence[Item]
     tools: frozenset[str]
     done: Mapping[str, str]  # since that message: name of a tool to its newest result
+    is_summarised: bool  # since that message: calls that were made may not be seen
     messages: Sequence[Mapping[str, Any]]
 
     @property
@@ -82,6 +84,7 @@ def read_request(body: Mapping[str, Any]) -> Asked:
         items=items,
         tools=frozenset(_tool_names(body)),
         done=_results(since),
+        is_summarised=any(_has_summary(_text(message)) for message in since),
         messages=messages,
     )
 
@@ -117,12 +120,24 @@ def _task_state(system: str) -> tuple[str, list[Item]]:
 def _newest_user(
     messages: Sequence[Mapping[str, Any]],
 ) -> tuple[str, Sequence[Mapping[str, Any]]]:
-    """Return what the user said last, and what came after it."""
+    """Return what the user said last, and the messages from there on."""
     for place in range(len(messages) - 1, -1, -1):
-        said = _text(messages[place])
-        if messages[place].get("role") == "user" and said != CONTINUE_TEXT:
-            return said, messages[place + 1 :]
+        if messages[place].get("role") == "user":
+            said = _own_words(_text(messages[place]))
+            if said:
+                return said, messages[place:]
     return "", messages
+
+
+def _own_words(text: str) -> str:
+    """Return a text without what the console adds in the user's name."""
+    if text == CONTINUE_TEXT or is_wrapped(text):
+        return ""
+    return text.partition(CARRIED_OPENING)[0].strip()
+
+
+def _has_summary(text: str) -> bool:
+    return is_wrapped(text) or CARRIED_OPENING in text
 
 
 def _results(messages: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -61,7 +61,7 @@ def _is_planned(asked: Asked) -> bool:
     if any(item.status in OPEN for item in asked.items):
         return True
     was_changed = {"todo_write", "todo_update"} & asked.done.keys()
-    return bool(asked.items) and bool(was_changed)
+    return bool(asked.items) and (bool(was_changed) or asked.is_summarised)
 
 
 def _plan(asked: Asked) -> Answer:
