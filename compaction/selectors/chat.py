@@ -10,30 +10,37 @@ from typing import Any
 from django.db.models.functions import Substr
 
 from compaction.engine.messages import Role
+from compaction.engine.phases.redaction import redact
 from compaction.models import Message, Session, Turn
+from compaction.selectors.call_words import Call, write_calls
 
 WINDOW_SIZE = 40
 TEXT_CHARS = 6_000
 RESULT_CHARS = 1_500
-"""So much of a text is shown here; the whole message is a link away."""
+CALL_CHARS = 300
+CALLS_SHOWN = 32
+"""So much of a message is shown here; all of it is a link away."""
 
 _COLUMNS = (
     *("position", "role", "kind", "calls", "tool_name", "images", "chars", "at"),
-    *("tokens", "inactive", "dropped"),
+    *("tokens", "inactive", "dropped", "tool_call_id"),
 )
 _ROWS = Message.objects.values(*_COLUMNS, preview=Substr("text", 1, TEXT_CHARS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """One message; `is_cut` when its text goes on behind what is shown."""
+    """One message, secrets masked; `is_cut` when its text goes on behind what is shown.
+
+    `tool_name` is the tool that a result is of, '' where its call is not shown either.
+    """
 
     position: int
     role: str
     kind: str
     text: str
     chars: int
-    calls: Sequence[tuple[str, str]]
+    calls: Sequence[Call]
     tool_name: str
     images: int
     tokens: int
@@ -65,9 +72,10 @@ def read_talk(session: Session, *, before: int | None, until: int | None) -> Tal
     rows = list(found.order_by("-position")[: WINDOW_SIZE + 1])
     has_more = len(rows) > WINDOW_SIZE
     shown = rows[:WINDOW_SIZE][::-1]
+    names = {call[0]: call[1] for row in shown for call in row["calls"]}
     return Talk(
         session=session,
-        said=tuple(_said(row) for row in shown),
+        said=tuple(_said(row, names) for row in shown),
         earlier=shown[0]["position"] if has_more else None,
     )
 
@@ -80,17 +88,17 @@ def position_of(turn: Turn) -> int | None:
     return found.order_by("-position").values_list("position", flat=True).first()
 
 
-def _said(row: Mapping[str, Any]) -> Said:
+def _said(row: Mapping[str, Any], names: Mapping[str, str]) -> Said:
     is_result = row["role"] in (Role.TOOL.value, "function")
     limit = RESULT_CHARS if is_result else TEXT_CHARS
     return Said(
         position=row["position"],
         role=row["role"],
         kind=row["kind"],
-        text=row["preview"][:limit],
+        text=redact(row["preview"][:limit]),
         chars=row["chars"],
-        calls=tuple((call[1], call[2]) for call in row["calls"]),
-        tool_name=row["tool_name"],
+        calls=write_calls(row["calls"], most=CALLS_SHOWN, chars=CALL_CHARS),
+        tool_name=row["tool_name"] or names.get(row["tool_call_id"], ""),
         images=row["images"],
         tokens=row["tokens"],
         at=row["at"],

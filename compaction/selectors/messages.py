@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import islice
 from typing import Any
 
 from django.db.models.functions import Substr
@@ -15,6 +13,7 @@ from django.db.models.functions import Substr
 from compaction.engine.ledger import LedgerEntry, Region
 from compaction.engine.phases.redaction import redact
 from compaction.models import Message, Session
+from compaction.selectors.call_words import write_calls
 from compaction.selectors.plans import Picture
 
 WINDOW_SIZE = 50
@@ -155,7 +154,7 @@ def _row_of(
         kind=values["kind"],
         text=redact(values["preview"]),
         chars=values["chars"],
-        calls=tuple(_calls(values["calls"])),
+        calls=write_calls(values["calls"], most=CALLS_SHOWN, chars=PREVIEW_CHARS),
         call_count=len(values["calls"]),
         tool_name=values["tool_name"],
         images=values["images"],
@@ -168,26 +167,6 @@ def _row_of(
         detail=tuple(entry.detail.items()),
         tokens=values["tokens"] if values["inactive"] else entry.tokens,
         tokens_after=_after(entry, picture),
-    )
-
-
-def _calls(stored: Iterable[Sequence[str]]) -> Iterable[tuple[str, str]]:
-    shown = islice(stored, CALLS_SHOWN)
-    return (
-        (call[1], redact(_write_arguments(call[2])[:PREVIEW_CHARS])) for call in shown
-    )
-
-
-def _write_arguments(text: str) -> str:
-    """Write arguments as a call is read: path="a.py", limit=3; else as they came."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    if not isinstance(value, dict):
-        return text
-    return ", ".join(
-        f"{name}={json.dumps(item, ensure_ascii=False)}" for name, item in value.items()
     )
 
 

@@ -7,11 +7,12 @@ import re
 import pytest
 from django.urls import reverse
 
+from compaction.engine.messages import Message, Role, ToolCall
 from compaction.engine.turn import TurnEnd
 from compaction.models import Conversation, MemoryItem, OperatorAction, Turn
 from compaction.services.memory import add_memory
 from tests.web.reading import HTMX, count_queries, text_of
-from tests.web.rows import a_session, a_successor, a_talk, assistant, user
+from tests.web.rows import a_session, a_successor, a_talk, assistant, result, user
 from tests.web.run_rows import HOSTILE, a_fault, a_run
 from tests.web.turn_rows import a_turn, a_working_turn, an_endpoint, show
 
@@ -175,6 +176,28 @@ def test_an_older_session_points_to_the_one_that_goes_on(
 
 
 # what is shown
+
+
+def test_a_result_is_shown_with_its_tool_and_its_first_words(as_viewer):
+    talk = [user("Go"), assistant(call="c1"), result("c1", "# Pears\nripe")]
+    shown = text_of(as_viewer.get(address(a_session(talk, source="console"))))
+
+    assert "read_file(path=&quot;a.py&quot;)" in shown
+    assert re.search(r"tool read_file .* # Pears\s+ripe 12 characters", shown)
+
+
+def test_a_secret_in_a_message_is_masked_in_the_chat_as_in_every_list(as_viewer):
+    secret = "sk-proj-" + "a1B2c3D4" * 6
+    call = ToolCall(id="c1", name="login", arguments=f'{{"api_key": "{secret}"}}')
+    talk = [
+        user(f"My key is {secret}."),
+        Message(role=Role.ASSISTANT, content=None, tool_calls=(call,)),
+        result("c1", f"OPENAI_API_KEY={secret}"),
+    ]
+
+    assert secret not in text_of(
+        as_viewer.get(address(a_session(talk, source="console")))
+    )
 
 
 def test_older_messages_come_a_window_at_a_time(as_viewer):
