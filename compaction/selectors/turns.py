@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from compaction.engine.phases.redaction import redact
 from compaction.models import (
     Conversation,
     RecoveryEvent,
@@ -16,10 +17,12 @@ from compaction.models import (
     TurnCall,
     TurnChunk,
 )
+from compaction.selectors.call_words import write_arguments
 
 ACTIVE = (Turn.Status.QUEUED, Turn.Status.IN_PROGRESS)
 SHOWN_CHUNKS = 2_000
 """A page shows this many of the newest things of a turn; the messages hold all."""
+ARGUMENTS_CHARS = 600
 
 _TURNS = Turn.objects.select_related(
     "conversation__tip", "session", "requested_by"
@@ -31,7 +34,8 @@ class Step:
     """One thing that a turn did, as a page shows it.
 
     `kind` is a TurnChunk's; of a call, `result` and `result_chars` are None and 0 while
-    it runs. `number` is that of the first chunk, and the name of the element.
+    it runs. `number` is that of the first chunk, and the name of the element. Secrets
+    are masked in arguments and results; text that streams in is shown as it comes.
     """
 
     number: int
@@ -39,6 +43,7 @@ class Step:
     at: datetime
     text: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
+    arguments: str = ""
     result: str | None = None
     result_chars: int = 0
     event: RecoveryEvent | None = None
@@ -101,6 +106,7 @@ def steps_of(chunks: Sequence[TurnChunk]) -> Iterator[Step]:
     events = _events(chunks)
     runs = _runs(chunk.data.get("run") for chunk in chunks if chunk.kind == "run")
     results = _results(chunks)
+    told = {result.number for result in results.values()}
     text: Step | None = None
     for chunk in chunks:
         if chunk.kind == TurnChunk.Kind.TEXT:
@@ -109,7 +115,8 @@ def steps_of(chunks: Sequence[TurnChunk]) -> Iterator[Step]:
         if text is not None:
             yield text
             text = None
-        if not _is_told_elsewhere(chunk, results):
+        # Results stand in their calls; a stored answer only ends its text.
+        if chunk.number not in told and chunk.kind != TurnChunk.Kind.ANSWER:
             yield _step(chunk, events, runs, results)
     if text is not None:
         yield text
@@ -134,15 +141,6 @@ def _results(chunks: Iterable[TurnChunk]) -> dict[int, TurnChunk]:
     return found
 
 
-def _is_told_elsewhere(chunk: TurnChunk, results: Mapping[int, TurnChunk]) -> bool:
-    """Results stand in their calls; a stored answer only ends its text."""
-    if chunk.kind == TurnChunk.Kind.ANSWER:
-        return True
-    return chunk.kind == TurnChunk.Kind.RESULT and any(
-        chunk.number == result.number for result in results.values()
-    )
-
-
 def _step(
     chunk: TurnChunk,
     events: Mapping[int, RecoveryEvent],
@@ -154,14 +152,20 @@ def _step(
         number=chunk.number,
         kind=chunk.kind,
         at=chunk.at,
-        text=chunk.text,
+        text=redact(chunk.text),
         data=chunk.data,
-        result=result.text if result else None,
+        arguments=_arguments(chunk),
+        result=redact(result.text) if result else None,
         result_chars=int(result.data.get("chars") or 0) if result else 0,
         event=events.get(int(chunk.data.get("event") or 0)),
         run=runs.get(str(chunk.data.get("run", ""))),
         until=_moment(chunk.data.get("until")),
     )
+
+
+def _arguments(chunk: TurnChunk) -> str:
+    given = chunk.data.get("arguments")
+    return write_arguments(given, chars=ARGUMENTS_CHARS) if given else ""
 
 
 def _moment(text: object) -> datetime | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from compaction.models import Turn
 from compaction.views.turn_stream import Place, look_at, read_place
 from tests.web.rows import a_session
 from tests.web.run_rows import HOSTILE
@@ -97,6 +98,16 @@ def test_a_browser_that_comes_back_gets_what_it_missed_once(turn):
 
     assert ">three<" in seen.html
     assert "One" not in seen.html
+
+
+def test_the_numbers_of_the_turn_follow_its_steps(turn):
+    before = look_at(turn.pk, None, None)
+    Turn.objects.filter(pk=turn.pk).update(step="tool", iterations=41)
+
+    seen = look_at(turn.pk, before.place, before.state)
+
+    assert 'hx-target="#turn-figures" hx-swap="innerHTML"' in seen.html
+    assert "<dd>41</dd>" in seen.html
 
 
 def test_while_nothing_changes_nothing_is_sent(turn):

@@ -253,7 +253,8 @@ def test_a_turn_shows_text_calls_waits_errors_and_runs_in_order(as_viewer, sessi
     ]
     places = [page.index(words) for words in told]
     assert places == sorted(places)
-    assert page.count("seven pears") == 1
+    assert page.count("seven pears") == 2  # its first words, and all of it
+    assert "tool result" not in page
 
 
 @pytest.mark.parametrize(
