@@ -72,7 +72,7 @@ def read_talk(session: Session, *, before: int | None, until: int | None) -> Tal
     rows = list(found.order_by("-position")[: WINDOW_SIZE + 1])
     has_more = len(rows) > WINDOW_SIZE
     shown = rows[:WINDOW_SIZE][::-1]
-    names = {call[0]: call[1] for row in shown for call in row["calls"]}
+    names = {call[0]: call[1] for row in shown for call in row["calls"] if call[0]}
     return Talk(
         session=session,
         said=tuple(_said(row, names) for row in shown),

@@ -186,6 +186,18 @@ def test_a_result_is_shown_with_its_tool_and_its_first_words(as_viewer):
     assert re.search(r"tool read_file .* # Pears\s+ripe 12 characters", shown)
 
 
+def test_a_call_without_an_id_names_no_other_message(as_viewer):
+    call = ToolCall(id="", name="nameless", arguments="{}")
+    talk = [
+        user("Go"),
+        Message(role=Role.ASSISTANT, content=None, tool_calls=(call,)),
+        user("Well?"),
+    ]
+    shown = text_of(as_viewer.get(address(a_session(talk, source="console"))))
+
+    assert shown.count("nameless") == 1
+
+
 def test_a_secret_in_a_message_is_masked_in_the_chat_as_in_every_list(as_viewer):
     secret = "sk-proj-" + "a1B2c3D4" * 6
     call = ToolCall(id="c1", name="login", arguments=f'{{"api_key": "{secret}"}}')
